@@ -3,7 +3,6 @@
 use arithmetic::orthonormal::{Panel, orthonormalise};
 use cuda_std::{Real, kernel, memory::*, thread};
 
-use super::aggregate::NONE;
 use super::sub_warp::Pattern;
 
 /// `y_e = |x_e|`.
@@ -102,16 +101,18 @@ pub unsafe fn orthonormal(
     }
 }
 
-/// The columns of Q that row i of the interpolation has, a lower bound for the first and one for the last.
+/// The columns of Q that row i of the interpolation has, a lower bound for the first and one for the last: those
+/// of its aggregate, the column that row i of `tentative` has, or none.
 #[inline(always)]
-unsafe fn columns_of_row(i: usize, aggregates: *const u32, first: *const u32) -> (u32, u32) {
+unsafe fn columns_of_row(i: usize, tentative: Pattern, first: *const u32) -> (u32, u32) {
     // SAFETY: `first` has a number for each aggregate, and one more.
     unsafe {
-        let aggregate = aggregates.ld_nc(i);
-        if aggregate == NONE {
+        let (start, end) = tentative.range(i);
+        if start == end {
             return (0, 0);
         }
-        (first.ld_nc(aggregate as usize), first.ld_nc(aggregate as usize + 1))
+        let aggregate = tentative.col_idx.ld_nc(start) as usize;
+        (first.ld_nc(aggregate), first.ld_nc(aggregate + 1))
     }
 }
 
@@ -120,7 +121,7 @@ unsafe fn columns_of_row(i: usize, aggregates: *const u32, first: *const u32) ->
 pub unsafe fn orthonormal_lengths<T: Real>(
     n: u64,
     vectors: u32,
-    aggregates: *const u32,
+    tentative: Pattern,
     first: *const u32,
     q: *const f64,
     lengths: *mut u32,
@@ -129,7 +130,7 @@ pub unsafe fn orthonormal_lengths<T: Real>(
     unsafe {
         let mut i = thread::index_x();
         while i < n as usize {
-            let (start, end) = columns_of_row(i, aggregates, first);
+            let (start, end) = columns_of_row(i, tentative, first);
             let mut length = 0;
             for k in 0..(end - start) as usize {
                 length += (T::from_f64(q.ld_nc(i * vectors as usize + k)) != T::ZERO) as u32;
@@ -146,7 +147,7 @@ pub unsafe fn orthonormal_lengths<T: Real>(
 pub unsafe fn orthonormal_rows<T: Real>(
     n: u64,
     vectors: u32,
-    aggregates: *const u32,
+    tentative: Pattern,
     first: *const u32,
     q: *const f64,
     row_ptr: *const u32,
@@ -157,7 +158,7 @@ pub unsafe fn orthonormal_rows<T: Real>(
     unsafe {
         let mut i = thread::index_x();
         while i < n as usize {
-            let (start, end) = columns_of_row(i, aggregates, first);
+            let (start, end) = columns_of_row(i, tentative, first);
             let mut e = row_ptr.ld_nc(i) as usize;
             for k in 0..end - start {
                 let value = T::from_f64(q.ld_nc(i * vectors as usize + k as usize));

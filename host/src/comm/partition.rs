@@ -132,6 +132,11 @@ impl Partition {
         &self.rows[rank]
     }
 
+    /// Whether rows that follow one another, so many a node, are always on one rank.
+    pub(crate) fn keeps_together(&self, node: usize) -> bool {
+        self.owners.iter().all(|[first, _]| (*first as usize).is_multiple_of(node))
+    }
+
     /// The rank of a row.
     pub(crate) fn owner(&self, row: usize) -> usize {
         let behind = self.owners.partition_point(|&[first, _]| first as usize <= row);

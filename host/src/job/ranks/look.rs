@@ -46,7 +46,7 @@ impl Ranks {
         if !is_here || self.partitioning != Partitioning::Blocks {
             return Ok(None);
         }
-        let partition = Arc::new(Partition::new(a, self.size(), options.block_size, &self.partitioning)?);
+        let partition = self.partition(a, options)?;
         let whole = Whole { a: a.clone(), partition: partition.clone(), options: options.clone() };
         self.fatal(|| self.order(&Order::Look))?;
         let (seconds, ranks) = take_rows(&*self.comm, device, Some(whole))?;

@@ -21,9 +21,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use super::Device;
-use crate::comm::{Comm, Partitioning, Team, agree};
+use super::{Device, Options};
+use crate::comm::{Comm, Partition, Partitioning, Team, agree};
 use crate::error::{Error, Result};
+use crate::matrix::Csr;
 
 pub mod by_rows;
 pub mod exchange;
@@ -121,6 +122,17 @@ impl Ranks {
     /// What `work` gives; an error of it that is not another rank's ends all ranks.
     fn fatal<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
         work().inspect_err(|error| end(&*self.comm, error))
+    }
+
+    /// Which rank has which rows: all of a node, unless it was given otherwise.
+    fn partition(&self, a: &Csr<f64>, options: &Options) -> Result<Arc<Partition>> {
+        let unknowns = options.near_null.as_ref().map_or(1, |space| space.unknowns());
+        let block = match self.partitioning {
+            Partitioning::Given(_) => options.block_size,
+            _ if options.block_size == 1 && a.n_rows().is_multiple_of(unknowns) => unknowns,
+            _ => options.block_size,
+        };
+        Partition::new(a, self.size(), block, &self.partitioning).map(Arc::new)
     }
 
     fn new_system(&self) -> u64 {

@@ -18,7 +18,7 @@ use crate::job::progress::Watch;
 use crate::job::setup::{Computes, Number, Operators, Times, operators, taken_as};
 use crate::job::{Device, Options, Precision, Precond};
 use crate::matrix::{AnyMatrix, Csr, Format, Padding, Target};
-use crate::precond::amg::{Cycle, Known, OnAll, OwnRows};
+use crate::precond::amg::{Cycle, Known, NearNull, OnAll, OwnRows};
 use crate::precond::{
     AmgOnRanks, Gathered, Identity, Jacobi, JacobiSweeps, Parameters, Preconditioner, Projected,
     RestrictedSchwarz, Source, Subdomain, amg, ilu,
@@ -123,7 +123,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         inner: &B,
         choices: &Choices,
-        Share { piece, basis, known, there }: Share,
+        Share { piece, basis, near_null, known, there }: Share,
         root: Option<Root>,
     ) -> Result<Self> {
         let backend = Distributed::connected::<T>(inner.clone(), comm.clone())?;
@@ -135,7 +135,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             // It is set up together: by all ranks or by none.
             (m, rows) = match known {
                 Some(known) => Self::with_hierarchy_of_rows(&backend, device, &piece, choices, &known)?,
-                None => Self::with_hierarchy(&backend, device, (&piece, there), choices, root)?,
+                None => Self::with_hierarchy(&backend, device, (&piece, there), near_null, choices, root)?,
             };
         } else if is_of_diagonal(device, choices, &piece) {
             let planes;
@@ -262,19 +262,21 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         backend: &Distributed<B>,
         device: &Device,
         (piece, there): (&Piece, Option<DeviceCsr<f64>>),
+        near_null: Option<NearNull>,
         choices: &Choices,
         root: Option<Root>,
     ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
         let (comm, inner, options) = (&**backend.comm(), backend.inner(), &choices.options);
         let (params, block) = (&options.amg, options.block_size);
         let is_shared = params.smoother.is_of_sweeps();
-        if is_shared && amg::are_set_up_together(params, block, choices.has_near_null) {
+        let is_split = choices.has_near_null && near_null.is_none();
+        if is_shared && !is_split && amg::are_set_up_together(params, block) {
             let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there)?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
             let own = OwnRows { a: &planes, piece, product: &rows.matrix };
-            let known = Known::told(comm, known)?;
+            let known = Known::told(comm, known, near_null)?;
             if let Some(m) = B::amg_set_up_together(backend, &own, params, known)? {
                 return Ok((m, rows));
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Comm, Partition, Piece, Pieces, Reader, Writer};
 use crate::error::{Error, Result};
-use crate::precond::amg::Known;
+use crate::precond::amg::{Known, NearNull};
 use crate::setup::DeviceCsr;
 
 pub(super) fn nothing_shared() -> Error {
@@ -19,6 +19,8 @@ pub(super) struct Share {
     pub piece: Piece,
     /// Its part of the basis of a null space.
     pub basis: Vec<Vec<f64>>,
+    /// Its part of what multigrid is to interpolate well, where ranks set that up together.
+    pub near_null: Option<NearNull>,
     /// Which rows these are, where every rank has brought its own and rank 0 has not the whole.
     pub known: Option<Known>,
     /// The rows on this rank's device with the columns of the whole matrix, where they are there already.
@@ -31,6 +33,8 @@ pub(super) struct Shares {
     pub partition: Arc<Partition>,
     /// The whole basis of a null space.
     pub basis: Vec<Vec<f64>>,
+    /// The whole of what multigrid is to interpolate well, where ranks set that up together.
+    pub near_null: Option<Arc<NearNull>>,
     /// What each rank has on its device, where ranks are of one process.
     pub there: Vec<Option<DeviceCsr<f64>>>,
 }
@@ -38,7 +42,8 @@ pub(super) struct Shares {
 impl Shares {
     fn of(&self, rank: usize) -> Share {
         let basis = self.basis.iter().map(|v| self.partition.part(v, rank)).collect();
-        Share { piece: self.pieces.piece(rank), basis, known: None, there: None }
+        let near_null = self.near_null.as_ref().map(|space| space.part(&self.partition, rank));
+        Share { piece: self.pieces.piece(rank), basis, near_null, known: None, there: None }
     }
 
     /// Gives the other ranks theirs, and returns that of rank 0. In one process each takes its own out of
@@ -51,9 +56,12 @@ impl Shares {
             return Share::taken(comm, &shares, there);
         }
         for rank in 1..comm.size() {
-            let Share { piece, basis, .. } = self.of(rank);
+            let Share { piece, basis, near_null, .. } = self.of(rank);
             let message = piece.written(Writer::new());
-            comm.send(rank, &basis.iter().fold(message, |message, v| message.put(v)).bytes())?;
+            let message = basis.iter().fold(message, |message, v| message.put(v));
+            let message = message.put(&[u64::from(near_null.is_some())]);
+            let message = near_null.iter().fold(message, |message, space| space.written(message));
+            comm.send(rank, &message.bytes())?;
         }
         Ok(self.of(0))
     }
@@ -71,7 +79,9 @@ impl Share {
         let mut message = Reader::new(&message);
         let piece = Piece::read(&mut message)?;
         let basis = (0..vectors).map(|_| message.take()).collect::<Result<_>>()?;
-        Ok(Share { piece, basis, known: None, there: None })
+        let has_near_null = message.one::<u64>()? != 0;
+        let near_null = has_near_null.then(|| NearNull::read(&mut message)).transpose()?;
+        Ok(Share { piece, basis, near_null, known: None, there: None })
     }
 
     /// Out of the whole; `there` is what every rank has on the device of this one: rank 0 has it.

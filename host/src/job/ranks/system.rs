@@ -67,8 +67,7 @@ impl System {
     ) -> Result<Self> {
         let start = Instant::now();
         let comm = &ranks.comm;
-        let partition = Partition::new(&plan.a, ranks.size(), plan.options.block_size, &ranks.partitioning)?;
-        let partition = Arc::new(partition);
+        let partition = ranks.partition(&plan.a, &plan.options)?;
         let (pieces, there) = match there.and_then(|there| there.of(&partition)) {
             Some((at_border, there)) => (Pieces::with_border_rows(&plan.a, &partition, &at_border), there),
             None => (Pieces::of(&plan.a, &partition), Vec::new()),
@@ -79,7 +78,11 @@ impl System {
             0 => Vec::new(),
             _ => plan.projections().into_iter().flat_map(|space| space.basis()).collect(),
         };
-        let shares = Shares { pieces, partition: partition.clone(), basis, there };
+        let near_null = plan.options.near_null.clone().filter(|space| {
+            let is_fit = space.check(&plan.options.amg, plan.options.block_size, plan.a.n_rows()).is_ok();
+            is_fit && partition.keeps_together(space.unknowns())
+        });
+        let shares = Shares { pieces, partition: partition.clone(), basis, near_null, there };
         let share = ranks.fatal(|| {
             ranks.order(&Order::SetUp { system: number, choices: Box::new(choices.clone()) })?;
             shares.give(&**comm)

@@ -146,7 +146,7 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
         })?;
         let RowsOfRank { piece, planes, product } = rows;
         let own = OwnRows { a: planes, piece, product };
-        let known = Known { numbers: numbers.own_numbers(), total: numbers.total(), in_f32 };
+        let known = Known { numbers: numbers.own_numbers(), total: numbers.total(), in_f32, near_null: None };
         let m = amg_from_rows(self, &own, params, &known)?;
         let info = m.hierarchy().cloned();
         Ok((m, info))

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::coarsening::{
-    Finer, SetupOptions, block_interpolation, interpolation, near_null, smoothed_aggregation,
-};
+use super::coarsening::near_null::{self, SpaceOf};
+use super::coarsening::{Finer, SetupOptions, block_interpolation, interpolation, smoothed_aggregation};
 use super::params::{Coarsening, Params, SetupOn};
 use super::phases::Phases;
 use super::spectrum::{Diagonal, diagonal};
@@ -66,6 +65,16 @@ pub fn build_where_asked<T: Real, B: Algebra<T>>(
     }
 }
 
+/// What a hierarchy, or the rest of one, is made from.
+pub(super) struct Begin<'a, T: Real, B: Algebra<T>> {
+    /// Its finest matrix.
+    pub a: Blocks<B::Csr>,
+    /// The same, ready to be multiplied, where it is there already.
+    pub product: Option<&'a B::Matrix>,
+    /// What is to be interpolated well, instead of the constant 1.
+    pub near_null: Option<SpaceOf<T, B>>,
+}
+
 /// Which levels of a hierarchy are made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
@@ -84,23 +93,25 @@ pub fn build<T: Real, B: Algebra<T>>(
     params: &Params,
     options: SetupOptions,
 ) -> Result<Hierarchy<B::Csr, B::Vector>> {
-    build_range(backend, a, product, params, options, Range::default())
+    let SetupOptions { near_null, keep } = options;
+    let near_null = near_null.map(|space| near_null::finest(backend, a.first(), space)).transpose()?;
+    let begin = Begin { a, product, near_null };
+    build_range(backend, begin, params, keep, Range::default()).map(|(hierarchy, _)| hierarchy)
 }
 
-/// The levels in `range` of the hierarchy, from that of the matrix `a` on; the coarsest is the matrix of the
-/// next one.
+/// The levels in `range` of the hierarchy that begins so; the coarsest is the matrix of the next one, and
+/// beside it is what that is to interpolate well. With `keep` levels keep their intermediate products.
+#[allow(clippy::type_complexity)]
 pub(super) fn build_range<T: Real, B: Algebra<T>>(
     backend: &B,
-    mut a: Blocks<B::Csr>,
-    product: Option<&B::Matrix>,
+    Begin { mut a, product, mut near_null }: Begin<T, B>,
     params: &Params,
-    options: SetupOptions,
+    keep: bool,
     range: Range,
-) -> Result<Hierarchy<B::Csr, B::Vector>> {
+) -> Result<(Hierarchy<B::Csr, B::Vector>, Option<SpaceOf<T, B>>)> {
     let mut phases = Phases::default();
     let mut levels = Vec::new();
     let block = a.block();
-    let mut near_null = options.near_null.map(|space| near_null::finest(backend, space)).transpose()?;
     let singletons = params.coarsening.properties().singletons
         && !near_null.as_ref().is_some_and(|space| space.is_general);
     loop {
@@ -115,7 +126,7 @@ pub(super) fn build_range<T: Real, B: Algebra<T>>(
             phases.time(backend, "spectral radius", || diagonal(backend, &a, product, params, singletons))?;
         let finer = Finer { backend, a: &a, diagonal: &diagonal, level, params };
         let (mut p, mut factors) = match block {
-            1 => interpolation(&finer, &mut near_null, options.keep, &mut phases)?,
+            1 => interpolation(&finer, &mut near_null, keep, &mut phases)?,
             _ => (block_interpolation(&finer, &mut phases)?, None),
         };
         let coarse_rows = backend.size(p.first()).n_cols;
@@ -136,15 +147,14 @@ pub(super) fn build_range<T: Real, B: Algebra<T>>(
         }
         let Galerkin { r, ap, mut coarser } = galerkin;
         overcorrect(backend, params, level, &mut coarser)?;
-        let products = (options.keep
-            || sweeps_while_interpolating(params, block, nnz(&ap), nnz(&a) + nnz(&p)))
-        .then_some(IntermediateProducts { ap, factors });
+        let products = (keep || sweeps_while_interpolating(params, block, nnz(&ap), nnz(&a) + nnz(&p)))
+            .then_some(IntermediateProducts { ap, factors });
         // Rows of slivers are for the interpolation alone.
         let diagonal = Diagonal { slivers: None, ..diagonal };
         levels.push(LevelMatrices { a, p, r, diagonal, products });
         a = coarser;
     }
-    Ok(Hierarchy { levels, coarsest: a, phases })
+    Ok((Hierarchy { levels, coarsest: a, phases }, near_null))
 }
 
 /// `R = P^T`, `A P` and `R A P`.

@@ -1,6 +1,7 @@
 //! What a matrix nearly maps to 0: vectors that coarser levels must be able to hold.
 
 use super::params::{Coarsening, Params};
+use crate::comm::{Partition, Reader, Writer};
 use crate::error::{Error, Result};
 use crate::matrix::check;
 
@@ -10,6 +11,7 @@ use crate::matrix::check;
 pub struct NearNull {
     vectors: Vec<Vec<f64>>,
     unknowns: usize,
+    is_constant: bool,
 }
 
 impl NearNull {
@@ -26,7 +28,8 @@ impl NearNull {
         };
         let n = first.len().next_multiple_of(unknowns);
         vectors.iter().try_for_each(|v| check::check_vector("near-null vector", v, n))?;
-        Ok(NearNull { vectors, unknowns })
+        let is_constant = unknowns == 1 && matches!(&vectors[..], [v] if v.iter().all(|x| *x == v[0]));
+        Ok(NearNull { vectors, unknowns, is_constant })
     }
 
     /// The rigid motions of a body in the plane or in space, whose nodes have these coordinates, one array of
@@ -75,7 +78,7 @@ impl NearNull {
     }
 
     /// Refuses what smoothed aggregation of a matrix of so many rows cannot take.
-    pub(super) fn check(&self, params: &Params, block: usize, n: usize) -> Result<()> {
+    pub(crate) fn check(&self, params: &Params, block: usize, n: usize) -> Result<()> {
         if params.coarsening != Coarsening::SmoothedAggregation || block != 1 {
             return Err(Error::Option(
                 "near-null vectors go with the coarsening sa, of a matrix without blocks".into(),
@@ -89,7 +92,29 @@ impl NearNull {
 
     /// Whether nothing but the constant 1 is to be interpolated well, as it is without any vectors.
     pub fn is_constant(&self) -> bool {
-        self.unknowns == 1 && matches!(&self.vectors[..], [v] if v.iter().all(|x| *x == v[0]))
+        self.is_constant
+    }
+
+    /// The part of one rank.
+    pub(crate) fn part(&self, partition: &Partition, rank: usize) -> NearNull {
+        let vectors = self.vectors.iter().map(|v| partition.part(v, rank)).collect();
+        NearNull { vectors, ..*self }
+    }
+
+    /// As a message to another rank.
+    pub(crate) fn written(&self, message: Writer) -> Writer {
+        let told = [self.vectors.len(), self.unknowns, usize::from(self.is_constant)].map(|n| n as u64);
+        self.vectors.iter().fold(message.put(&told), |message, v| message.put(v))
+    }
+
+    /// What another rank has written.
+    pub(crate) fn read(message: &mut Reader) -> Result<NearNull> {
+        let told: Vec<u64> = message.take()?;
+        let &[count, unknowns, is_constant] = &told[..] else {
+            return Err(Error::Option("rank 0 tells something else".into()));
+        };
+        let vectors = (0..count).map(|_| message.take()).collect::<Result<_>>()?;
+        Ok(NearNull { vectors, unknowns: unknowns as usize, is_constant: is_constant != 0 })
     }
 }
 

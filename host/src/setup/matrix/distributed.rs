@@ -132,6 +132,16 @@ impl<B> Distributed<B> {
         self.agreed(self.inner().put_at(all, &halo.places_received(), &received))
     }
 
+    /// The numbers in the whole of what `indices` are of, for each row that this rank has.
+    pub(crate) fn numbers_of<T: Real>(&self, indices: &DistributedIndices<B::Indices>) -> Result<Vec<u32>>
+    where
+        B: Parts<T>,
+    {
+        let values = indices.values.as_ref().ok_or_else(|| only_alone("numbers of nothing"))?;
+        let places = self.inner().indices_to_host(&indices.local)?;
+        Ok(places.into_iter().map(|place| values.number(place)).collect())
+    }
+
     /// `a` with other values, or some of its entries.
     pub(crate) fn with_local<T: Real>(
         &self,

@@ -14,6 +14,7 @@ use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
+use crate::setup::{Size, Transposes};
 
 impl<T: Real> NearNullSpaces<T> for Gpu {
     fn magnitudes(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
@@ -37,14 +38,13 @@ impl<T: Real> NearNullSpaces<T> for Gpu {
 
     fn orthonormal(
         &self,
-        aggregates: &DeviceIndices,
-        members: &DeviceCsr<T>,
+        tentative: &DeviceCsr<T>,
         vectors: &[DeviceVector<T>],
     ) -> Result<OrthonormalOf<T, Self>> {
-        let (rows, count) = (aggregates.len, members.size.n_rows);
-        let factors = self.decomposed(rows, members, vectors)?;
+        let count = tentative.size.n_cols;
+        let factors = self.decomposed(&self.transpose(tentative)?, vectors)?;
         let n_coarse = self.row_pointers(&factors.first, count)? as usize;
-        let p = self.orthonormal_p(aggregates, &factors, vectors.len(), n_coarse)?;
+        let p = self.orthonormal_p(tentative, &factors, vectors.len(), n_coarse)?;
         let (n, k) = (count as u64, vectors.len() as u32);
         let of_unknowns = DeviceIndices::new(self.device(), n_coarse)?;
         let coarse = |number: u32| {
@@ -76,13 +76,8 @@ struct Factors {
 }
 
 impl Gpu {
-    fn decomposed<T: Real>(
-        &self,
-        rows: usize,
-        members: &DeviceCsr<T>,
-        vectors: &[DeviceVector<T>],
-    ) -> Result<Factors> {
-        let (count, k) = (members.size.n_rows, vectors.len());
+    fn decomposed<T: Real>(&self, members: &DeviceCsr<T>, vectors: &[DeviceVector<T>]) -> Result<Factors> {
+        let (Size { n_rows: count, n_cols: rows, .. }, k) = (members.size, vectors.len());
         let f64s = |len: usize| Buffer::new(self.device(), len * size_of::<f64>());
         let (q, r) = (f64s(rows * k)?, f64s(count * k * k)?);
         let first = Buffer::new(self.device(), (count + 1) * size_of::<u32>())?;
@@ -108,23 +103,23 @@ impl Gpu {
 
     fn orthonormal_p<T: Real>(
         &self,
-        aggregates: &DeviceIndices,
+        tentative: &DeviceCsr<T>,
         factors: &Factors,
         vectors: usize,
         n_coarse: usize,
     ) -> Result<DeviceCsr<T>> {
-        let (rows, n, vectors) = (aggregates.len, aggregates.len as u64, vectors as u32);
+        let rows = tentative.size.n_rows;
+        let (tentative, n, vectors) = (tentative.pattern(), rows as u64, vectors as u32);
         let (first, q) = (factors.first.address as *const u32, factors.q.address as *const f64);
-        let aggregates = aggregates.ptr();
         let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
         let instance = PhantomData::<(T,)>;
-        let kernel = orthonormal_lengths { n, vectors, aggregates, first, q, lengths, instance };
+        let kernel = orthonormal_lengths { n, vectors, tentative, first, q, lengths, instance };
         // SAFETY: the arrays were made for these sizes.
         unsafe { self.launch(rows, &kernel) }?;
         let p: DeviceCsr<T> = self.csr_of_lengths(row_ptr, rows, n_coarse)?;
         let (row_ptr, col_idx, values) = (p.row_ptr(), p.col_idx_mut(), p.values_mut());
-        let kernel = orthonormal_rows::<T> { n, vectors, aggregates, first, q, row_ptr, col_idx, values };
+        let kernel = orthonormal_rows::<T> { n, vectors, tentative, first, q, row_ptr, col_idx, values };
         // SAFETY: the arrays were made for these sizes.
         unsafe { self.launch(rows, &kernel) }?;
         Ok(p)

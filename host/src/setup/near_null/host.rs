@@ -10,6 +10,7 @@ use super::{NearNullSpaces, Orthonormal, OrthonormalOf, dependent};
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::Transposes;
 use crate::setup::rows::for_each_row;
 
 /// Aggregates and rows of one task.
@@ -67,12 +68,8 @@ impl<T: Real> NearNullSpaces<T> for Cpu {
         Ok(at.par_iter().with_min_len(CHUNK).map(|&i| x[i as usize]).collect())
     }
 
-    fn orthonormal(
-        &self,
-        aggregates: &Vec<u32>,
-        members: &Arc<Csr<T>>,
-        vectors: &[Vec<T>],
-    ) -> Result<OrthonormalOf<T, Self>> {
+    fn orthonormal(&self, tentative: &Arc<Csr<T>>, vectors: &[Vec<T>]) -> Result<OrthonormalOf<T, Self>> {
+        let members = self.transpose(tentative)?;
         let all = (0..members.n_rows()).into_par_iter().with_min_len(CHUNK);
         let factors: Vec<Factors> = all.map(|k| Factors::of(members.row(k).0, vectors)).collect();
         let mut first = vec![0];
@@ -80,19 +77,19 @@ impl<T: Real> NearNullSpaces<T> for Cpu {
             first.push(first[first.len() - 1] + factors.rank);
         }
         let row = |i: usize| {
-            let (first, q) = match factors.get(aggregates[i] as usize) {
-                Some(factors) => {
-                    let members = members.row(aggregates[i] as usize).0;
+            let (first, q) = match tentative.row(i).0 {
+                &[aggregate, ..] => {
+                    let members = members.row(aggregate as usize).0;
                     let place = members.partition_point(|&member| member < i as u32);
-                    (first[aggregates[i] as usize] as u32, factors.row(place))
+                    (first[aggregate as usize] as u32, factors[aggregate as usize].row(place))
                 }
-                None => (0, &[][..]),
+                [] => (0, &[][..]),
             };
             (first..).zip(q.iter().map(|&q| T::from_f64(q))).filter(|(_, q)| *q != T::ZERO)
         };
         let n_coarse = first[factors.len()];
         let p = Csr::from_rows(
-            aggregates.len(),
+            tentative.n_rows(),
             n_coarse,
             |i| row(i).count(),
             |i, columns, values| {

@@ -3,6 +3,7 @@
 use cuda_std::Real;
 
 use super::matrix::Matrices;
+use super::transpose::Transposes;
 use crate::error::Result;
 
 mod device;
@@ -30,25 +31,27 @@ pub type OrthonormalOf<T, B> = Orthonormal<
 >;
 
 /// Interpolation of given vectors, and what nodes of several unknowns need.
-pub trait NearNullSpaces<T: Real>: Matrices<T> {
+pub trait NearNullSpaces<T: Real>: Transposes<T> {
     /// `|a_ij|` in the pattern of A.
     fn magnitudes(&self, a: &Self::Csr) -> Result<Self::Csr>;
 
-    /// `y_i = x[at_i]`.
+    /// The node of each unknown of A, where `unknowns` that follow one another are a node.
+    fn nodes(&self, a: &Self::Csr, unknowns: usize) -> Result<Self::Indices> {
+        let nodes: Vec<u32> = (0..self.size(a).n_rows).map(|i| (i / unknowns) as u32).collect();
+        self.indices(&nodes)
+    }
+
+    /// `y_i = x[at_i]`: what node `at_i` has, which unknown i belongs to.
     fn gather(&self, x: &Self::Indices, at: &Self::Indices) -> Result<Self::Indices>;
 
     /// The interpolation of given vectors (Vanek, Mandel, Brezina 1996, section 4): on each aggregate their
     /// QR decomposition, in f64. The coarse unknowns of an aggregate follow one another: one for each vector
-    /// that does not depend there on those before it. Row k of `members` has the unknowns of aggregate k.
+    /// that does not depend there on those before it. An unknown that belongs to an aggregate has an entry in
+    /// its column of `tentative`.
     ///
     /// Columns of P are orthogonal, each of root mean square 1 over its aggregate. So the constant 1 gives
     /// [`tentative`](super::Aggregation::tentative), to the last bit, and again the constant 1.
-    fn orthonormal(
-        &self,
-        aggregates: &Self::Indices,
-        members: &Self::Csr,
-        vectors: &[Self::Vector],
-    ) -> Result<OrthonormalOf<T, Self>>;
+    fn orthonormal(&self, tentative: &Self::Csr, vectors: &[Self::Vector]) -> Result<OrthonormalOf<T, Self>>;
 }
 
 /// What is left of a dependent vector is rounding.

@@ -8,7 +8,6 @@ use super::{NearNullSpaces, Orthonormal, OrthonormalOf, dependent};
 use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::setup::NO_AGGREGATE;
 use crate::setup::sequential::{entries, from_entries};
 
 impl<T: Real> NearNullSpaces<T> for Reference {
@@ -21,13 +20,9 @@ impl<T: Real> NearNullSpaces<T> for Reference {
         Ok(at.iter().map(|&i| x[i as usize]).collect())
     }
 
-    fn orthonormal(
-        &self,
-        aggregates: &Vec<u32>,
-        members: &Arc<Csr<T>>,
-        vectors: &[Vec<T>],
-    ) -> Result<OrthonormalOf<T, Self>> {
-        let mut rows: Vec<Vec<(usize, T)>> = vec![Vec::new(); aggregates.len()];
+    fn orthonormal(&self, tentative: &Arc<Csr<T>>, vectors: &[Vec<T>]) -> Result<OrthonormalOf<T, Self>> {
+        let members = tentative.transpose();
+        let mut rows: Vec<Vec<(usize, T)>> = vec![Vec::new(); tentative.n_rows()];
         let mut coarse = vec![Vec::new(); vectors.len()];
         let mut aggregate_of = Vec::new();
         for aggregate in 0..members.n_rows() {
@@ -45,7 +40,6 @@ impl<T: Real> NearNullSpaces<T> for Reference {
             }
             aggregate_of.extend(q.iter().map(|_| aggregate as u32));
         }
-        assert!(aggregates.iter().zip(&rows).all(|(&a, row)| a != NO_AGGREGATE || row.is_empty()));
         let rows = rows.into_iter().map(|row| row.into_iter().filter(|(_, v)| *v != T::ZERO));
         let p = Arc::new(from_entries(aggregate_of.len(), rows));
         Ok(Orthonormal { p, vectors: coarse, aggregates: aggregate_of })

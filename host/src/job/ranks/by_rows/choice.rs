@@ -97,7 +97,7 @@ fn suggest(
 /// Refuses multigrid that ranks do not set up together: rank 0 would have to have all rows.
 fn check_hierarchy(options: &Options) -> Result<()> {
     let params = &options.amg;
-    if params.smoother.is_of_sweeps() && amg::are_set_up_together(params, options.block_size, false) {
+    if params.smoother.is_of_sweeps() && amg::are_set_up_together(params, options.block_size) {
         return Ok(());
     }
     Err(Error::Option(

@@ -190,11 +190,12 @@ impl Solver {
         let start = Instant::now();
         let comm = &self.rows.comm;
         let numbers = self.rows().map(|row| row as u32).collect();
-        let known = Known { numbers, total: self.facts.n_rows, in_f32: self.in_f32 };
+        let known = Known { numbers, total: self.facts.n_rows, in_f32: self.in_f32, near_null: None };
         let basis: Vec<Vec<f64>> = self.projections().into_iter().flat_map(NullSpace::basis).collect();
         let choices =
             Choices::of_rows(self.options.clone(), self.chosen.method, self.chosen.precond, basis.len());
-        let share = Share { piece: self.rows.piece.clone(), basis, known: Some(known), there: None };
+        let share =
+            Share { piece: self.rows.piece.clone(), basis, near_null: None, known: Some(known), there: None };
         let part = part::set_up(comm, &self.device, &choices, share, None);
         self.part = Some(agree(&**comm, part)?);
         self.times.setup += start.elapsed().as_secs_f64();

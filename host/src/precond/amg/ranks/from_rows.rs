@@ -24,7 +24,7 @@ pub(crate) fn amg_from_rows<T: Real, B: AmgOnRanks<T>>(
 ) -> Result<OnAll<T, B>> {
     let (comm, inner, block) = (&**backend.comm(), backend.inner(), own.a.block());
     if params.smoother.is_of_sweeps()
-        && are_set_up_together(params, block, false)
+        && are_set_up_together(params, block)
         && let Some(m) = B::amg_set_up_together(backend, own, params, known.clone())?
     {
         return Ok(m);

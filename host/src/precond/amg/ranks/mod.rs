@@ -10,6 +10,7 @@
 //! | `whole` | a hierarchy that rank 0 has set up, and which rank gets what |
 //! | `part` | the part that a rank has of a level |
 //! | `below` | the levels that stay on rank 0 |
+//! | `space` | the near-null space of the first of them |
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use super::cycle::Multigrid;
 use super::level::{Level, Vectors};
 use super::precisions::Precisions;
 use super::traffic::Traffic;
-use super::{Amg, AnyPrecision, Coarsening, Info, Params, SetupOn, Splitting};
+use super::{Amg, AnyPrecision, Coarsening, Info, NearNull, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{Comm, Partition, Reader, Runs, Writer, agree_within, sums};
@@ -45,6 +46,7 @@ mod from_rows;
 mod own_rows;
 mod part;
 mod rows;
+mod space;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -65,12 +67,19 @@ pub(crate) struct Known {
     pub total: usize,
     /// Whether the hierarchy is applied in f32.
     pub in_f32: bool,
+    /// This rank's part of what is to be interpolated well, instead of the constant 1. All unknowns of a node are
+    /// on one rank.
+    pub near_null: Option<NearNull>,
 }
 
 impl Known {
     /// What rank 0 tells, which knows which rank has which rows, and whether the hierarchy is applied in f32.
     /// All ranks call this.
-    pub fn told(comm: &dyn Comm, root: Option<(&Partition, bool)>) -> Result<Known> {
+    pub fn told(
+        comm: &dyn Comm,
+        root: Option<(&Partition, bool)>,
+        near_null: Option<NearNull>,
+    ) -> Result<Known> {
         let message = match root {
             None => comm.receive(0)?,
             Some((partition, in_f32)) => {
@@ -86,7 +95,7 @@ impl Known {
         match message.take::<u64>()?[..] {
             [total, in_f32] => {
                 let numbers = Runs::received(message.take()?);
-                Ok(Known { numbers, total: total as usize, in_f32: in_f32 != 0 })
+                Ok(Known { numbers, total: total as usize, in_f32: in_f32 != 0, near_null })
             }
             _ => Err(Error::Option("rank 0 tells something else".into())),
         }
@@ -94,11 +103,9 @@ impl Known {
 }
 
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
-/// in turn, and near-null-space vectors are made orthogonal on whole aggregates. That a smoother does not
-/// take blocks is rank 0's to say.
-pub(crate) fn are_set_up_together(params: &Params, block: usize, has_near_null: bool) -> bool {
-    !has_near_null
-        && (block == 1 || params.smoother.takes_blocks())
+/// in turn. That a smoother does not take blocks is rank 0's to say.
+pub(crate) fn are_set_up_together(params: &Params, block: usize) -> bool {
+    (block == 1 || params.smoother.takes_blocks())
         && params.setup == SetupOn::Device
         && (params.coarsening != Coarsening::MandelBrezina || params.splitting == Splitting::Parallel)
 }
@@ -140,10 +147,10 @@ where
         params: &Params,
         known: Known,
     ) -> Result<Option<OnAll<T, B>>> {
-        let (comm, Known { numbers, total, in_f32 }) = (&**backend.comm(), known);
-        let made = match in_f32 {
-            false => set_up_together::<T, T, B>(backend, rows, &numbers, total, params),
-            true => set_up_together::<T, f32, B>(backend, rows, &numbers, total, params),
+        let comm = &**backend.comm();
+        let made = match known.in_f32 {
+            false => set_up_together::<T, T, B>(backend, rows, &known, params),
+            true => set_up_together::<T, f32, B>(backend, rows, &known, params),
         };
         made.map_err(|error| match error {
             Error::Rank { .. } => error,
@@ -252,14 +259,14 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
 fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     backend: &Distributed<B>,
     rows: &OwnRows<T, B>,
-    numbers: &Runs,
-    total: usize,
+    known: &Known,
     params: &Params,
 ) -> Result<Option<OnAll<T, B>>> {
-    let comm = &**backend.comm();
-    let n = numbers.len();
-    let Some(Together { levels, rest }) = Together::<T, S, B>::new(backend, rows, numbers, total, params)?
-    else {
+    let (comm, n) = (&**backend.comm(), known.numbers.len());
+    // What compression keeps are row sums, not the products of A with other vectors.
+    let keeps_sums = known.near_null.as_ref().is_none_or(NearNull::is_constant);
+    let params = &Params { compressed: params.compressed && keeps_sums, ..params.clone() };
+    let Some(Together { levels, rest }) = Together::<T, S, B>::new(backend, rows, known, params)? else {
         return Ok(None);
     };
     let (rest, mut info): (Option<Multigrid<S, B>>, Option<Info>) =

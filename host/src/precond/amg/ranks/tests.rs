@@ -11,12 +11,12 @@ use crate::backend::distributed::Distributed;
 use crate::backend::gpu::Gpu;
 use crate::comm::{Comm, Partition, Partitioning, Pieces, Reader, Team, Writer};
 use crate::matrix::{AnyMatrix, Csr};
-use crate::precond::amg::coarsening::SetupOptions;
+use crate::precond::amg::coarsening::{SetupOptions, near_null};
 use crate::precond::amg::coarsest::as_ordinary;
-use crate::precond::amg::hierarchy::{LevelMatrices, Range, build, build_range};
+use crate::precond::amg::hierarchy::{Begin, LevelMatrices, Range, build, build_range};
 use crate::precond::amg::spectrum::Spectrum;
-use crate::precond::amg::{Coarsening, Params};
-use crate::problem::{generate, with_slivers};
+use crate::precond::amg::{Coarsening, NearNull, Params};
+use crate::problem::{Problem, generate, with_slivers};
 use crate::setup::{BlockMatrices, Blocks, DistributedCsr, Matrices};
 
 /// A level as it can be compared.
@@ -32,9 +32,18 @@ struct OnHost {
 /// The levels, and the coarsest matrix.
 type Found = (Vec<OnHost>, Csr<f64>);
 
-fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Found {
-    let whole = BlockMatrices::<f64>::in_planes(backend, a, block).unwrap();
-    let made = build::<f64, B>(backend, whole, None, params, SetupOptions::default()).unwrap();
+/// What a hierarchy is set up from.
+struct Case {
+    a: Arc<Csr<f64>>,
+    block: usize,
+    near_null: Option<NearNull>,
+}
+
+fn alone<B: SetsUp<f64, f64>>(backend: &B, case: &Case, params: &Params) -> Found {
+    let Case { a, block, near_null } = case;
+    let whole = BlockMatrices::<f64>::in_planes(backend, a, *block).unwrap();
+    let options = SetupOptions { near_null: near_null.as_ref(), keep: false };
+    let made = build::<f64, B>(backend, whole, None, params, options).unwrap();
     let host = |m: &Blocks<B::Csr>| {
         let planes = m.map(|plane| Matrices::<f64>::csr_to_host(backend, plane)).unwrap();
         as_ordinary(&planes).as_ref().clone()
@@ -54,11 +63,11 @@ fn alone<B: SetsUp<f64, f64>>(backend: &B, a: &Arc<Csr<f64>>, block: usize, para
 /// The same on the ranks of a partition.
 fn together<B: SetsUp<f64, f64>>(
     open: &(dyn Fn() -> B + Sync),
-    (a, block): (&Arc<Csr<f64>>, usize),
+    case: &Case,
     partition: &Arc<Partition>,
     params: &Params,
 ) -> Found {
-    let pieces = Pieces::of(a, partition);
+    let (pieces, block) = (Pieces::of(&case.a, partition), case.block);
     let on_rank = |team: Team| {
         let (rank, comm) = (team.rank(), Arc::new(team) as Arc<dyn Comm>);
         let backend = Distributed::connected::<f64>(open(), comm.clone()).unwrap();
@@ -68,8 +77,10 @@ fn together<B: SetsUp<f64, f64>>(
         let planes = backend.inner().in_planes(piece.local.csr(), block).unwrap();
         let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
         let a = rows.numbered(&backend, partition.rows(rank), partition.n_rows()).unwrap();
-        let (product, options) = (Some(&**rows.product), SetupOptions::default());
-        let made = build_range::<f64, _>(&backend, a, product, params, options, Range::default()).unwrap();
+        let near_null = case.near_null.as_ref().map(|space| space.part(partition, rank));
+        let near_null = near_null.map(|space| near_null::finest(&backend, a.first(), &space).unwrap());
+        let begin = Begin { a, product: Some(&**rows.product), near_null };
+        let (made, _) = build_range::<f64, _>(&backend, begin, params, false, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {
             Rows::<f64>::at_root(&backend, m).unwrap().in_numbers()
         };
@@ -141,18 +152,27 @@ fn check<B: SetsUp<f64, f64>>(
     params: &Params,
     sizes: &[usize],
 ) {
-    let a = Arc::new(a);
-    let expected = alone(&open(), &a, block, params);
+    check_case(open, &Case { a: Arc::new(a), block, near_null: None }, params, sizes);
+}
+
+fn check_case<B: SetsUp<f64, f64>>(
+    open: &(dyn Fn() -> B + Sync),
+    case: &Case,
+    params: &Params,
+    sizes: &[usize],
+) {
+    let expected = alone(&open(), case, params);
     assert!(!expected.0.is_empty());
-    let n = a.n_rows();
+    let n = case.a.n_rows();
+    let block = case.near_null.as_ref().map_or(case.block, NearNull::unknowns);
     // The last rank has nothing, and the others take rows in turn.
     let scattered =
         |size: usize| (0..n as u32).map(|i| i / block as u32 * 7 % (size as u32 - 1).max(1)).collect();
     for &size in sizes {
         let hows = [Partitioning::Blocks, Partitioning::Rcm, Partitioning::Given(Arc::new(scattered(size)))];
         for how in hows {
-            let partition = Arc::new(Partition::new(&a, size, block, &how).unwrap());
-            let found = together(open, (&a, block), &partition, params);
+            let partition = Arc::new(Partition::new(&case.a, size, block, &how).unwrap());
+            let found = together(open, case, &partition, params);
             assert_eq!(found.0.len(), expected.0.len(), "{size} ranks, {how}");
             for (l, (found, expected)) in found.0.iter().zip(&expected.0).enumerate() {
                 assert_eq!(found.spectrum, expected.spectrum, "level {l}, {size} ranks, {how}");
@@ -211,6 +231,29 @@ fn with_blocks() {
         check(&cpu, (problem("elasticity:4"), 3), &way, &[2, 5]);
     }
     check(&|| Gpu::simulated().unwrap(), (problem("bidomain:4"), 2), &params(), &[3]);
+}
+
+/// Elastic bodies with their rigid motions: several coarse unknowns an aggregate, some fewer than others. And
+/// vectors without nodes.
+#[test]
+fn with_near_null_vectors() {
+    let elastic = |n: usize| {
+        let of: Problem = format!("elasticity:{n}").parse().unwrap();
+        let coordinates = of.coordinates(3, false).unwrap();
+        let near_null = Some(NearNull::rigid_motions(&coordinates).unwrap());
+        Case { a: Arc::new(generate(&of, 3).unwrap()), block: 1, near_null }
+    };
+    let cpu = || Cpu::new(1).unwrap();
+    let way = Params { coarse_rows: 12, ..params() };
+    check_case(&cpu, &elastic(5), &way, &[1, 2, 3, 5]);
+    check_case(&cpu, &elastic(9), &way, &[3]);
+    check_case(&|| Gpu::simulated().unwrap(), &elastic(4), &way, &[3]);
+    let a = Arc::new(problem("poisson2d:19"));
+    let vector = |k: usize| (0..a.n_rows()).map(|i| 1.0 + ((i * k) % 7) as f64).collect::<Vec<f64>>();
+    for vectors in [vec![vector(0)], vec![vector(1)], vec![vector(0), vector(2), vector(3)]] {
+        let near_null = Some(NearNull::new(vectors, 1).unwrap());
+        check_case(&cpu, &Case { a: a.clone(), block: 1, near_null }, &params(), &[2, 3]);
+    }
 }
 
 #[test]

@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
+use super::Known;
 use super::own_rows::OwnRows;
 use super::part::{level, matrix};
 use super::rows::{Rows, part, rounded};
+use super::space::OnHost;
 use super::whole::RANK_ROWS;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, Runs, agree_within, sums};
+use crate::comm::{Comm, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Padding;
 use crate::matrix::rounding::Pivot;
 use crate::precond::amg::cast::Cast;
-use crate::precond::amg::coarsening::SetupOptions;
+use crate::precond::amg::coarsening::near_null;
 use crate::precond::amg::coarsest::least_diagonal;
-use crate::precond::amg::hierarchy::{LevelMatrices, Range, build_range, sweeps_while_interpolating};
+use crate::precond::amg::hierarchy::{Begin, LevelMatrices, Range, build_range, sweeps_while_interpolating};
 use crate::precond::amg::level::{Correction, Level};
 use crate::precond::amg::params::Params;
 use crate::precond::amg::precisions::Precisions;
@@ -56,17 +58,17 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
     pub fn new(
         backend: &Distributed<B>,
         rows: &OwnRows<T, B>,
-        numbers: &Runs,
-        total: usize,
+        Known { numbers, total, near_null, .. }: &Known,
         params: &Params,
     ) -> Result<Option<Self>> {
         let comm = &**backend.comm();
-        let a = rows.numbered(backend, numbers, total)?;
+        let a = rows.numbered(backend, numbers, *total)?;
         let finest = Matrices::<T>::size(backend, a.first());
+        let near_null = near_null.as_ref().map(|space| near_null::finest(backend, a.first(), space));
+        let begin = Begin { a, product: Some(&**rows.product), near_null: near_null.transpose()? };
         let least_rows = params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(comm.size());
         let range = Range { first: 0, least_rows };
-        let options = SetupOptions::default;
-        let made = build_range::<T, _>(backend, a, Some(&**rows.product), params, options(), range)?;
+        let (made, space) = build_range::<T, _>(backend, begin, params, false, range)?;
         let count = made.levels.len();
         if count == 0 {
             return Ok(None);
@@ -86,11 +88,15 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
             levels.push(level);
         }
         let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
+        let at_root = |space| OnHost::at_root::<T, B>(backend, &space, made.coarsest.first().rows());
+        let space = space.map(at_root).transpose()?.flatten();
         let rest = (comm.rank() == 0).then(|| {
             let inner = backend.inner();
             let a = BlockMatrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.a.block())?;
             let range = Range { first: count, least_rows: 0 };
-            let mut below = build_range::<T, B>(inner, a, None, params, options(), range)?;
+            let near_null = space.map(|space| space.on::<T, B>(inner)).transpose()?;
+            let begin = Begin { a, product: None, near_null };
+            let (mut below, _) = build_range::<T, B>(inner, begin, params, false, range)?;
             phases.add(&below.phases);
             below.phases = phases;
             let mut rest = Amg::below(inner, &mut below, false, params, Above { count, finest, usual })?;
