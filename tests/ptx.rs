@@ -46,9 +46,7 @@ fn barriers(name: &str) -> usize {
     // Around the steps of a window, and in a sum over the block.
     let bitmap = 5;
     let table = [
-        // One thread of a block waits for what other ranks write.
-        ("add_border_dot_", 1 + grid_reduction),
-        ("add_border_", 1),
+        ("add_border_dot_", grid_reduction),
         ("cg_step_", grid_reduction),
         // A sum over the block.
         ("compare_mirrored", 1),

@@ -5,6 +5,7 @@ use cuda_std::{Real, atomic, kernel, memory::*, shared, thread};
 use crate::monitor::Guard;
 use crate::ranks::{announce, await_arrival};
 use crate::reduce::{Add, Reduction, grid_reduce};
+use crate::spmv::rows::by_lanes;
 
 /// `out_k = x[places_k]`.
 #[kernel(T = [f32, f64])]
@@ -91,16 +92,11 @@ pub unsafe fn put<T: Real>(n: u64, places: *const u32, x: *const T, outbox: Outb
     }
 }
 
-/// Where elements of other ranks are.
+/// How far other ranks have come.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Inbox<T> {
-    /// The elements. Where they come from other devices: of odd exchanges, `stride` elements on those of even
-    /// ones.
-    pub received: *const T,
-    /// See `received`.
-    pub stride: u64,
-    /// Exchanges so far; null where the elements are there already.
+pub struct Arrivals {
+    /// Exchanges so far.
     pub epoch: *const u32,
     /// Ranks to wait for.
     pub neighbours: u32,
@@ -113,32 +109,58 @@ pub struct Inbox<T> {
 }
 
 // SAFETY: plain addresses; the kernels say who may use them when.
+unsafe impl Send for Arrivals {}
+// SAFETY: as above.
+unsafe impl Sync for Arrivals {}
+
+/// Waits until the elements of the last exchange are there; after a failure whatever is.
+///
+/// One block does: each that looks at the words of other devices takes time, and hundreds of them hold each
+/// other up.
+#[kernel]
+pub unsafe fn receive(arrivals: Arrivals, guard: Guard) {
+    // SAFETY: the launcher's arguments are valid.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let Arrivals { epoch, neighbours, ranks, arrived, failed } = arrivals;
+        let mut j = thread::index_x();
+        while j < neighbours as usize {
+            await_arrival(arrived.wrapping_add(ranks.ld_nc(j) as usize), epoch.ld_volatile(0), failed);
+            j += thread::stride();
+        }
+    }
+}
+
+/// Where elements of other ranks are.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Inbox<T> {
+    /// The elements. Where they come from other devices: of odd exchanges, `stride` elements on those of even
+    /// ones.
+    pub received: *const T,
+    /// See `received`.
+    pub stride: u64,
+    /// Exchanges so far; null where they come by way of the host.
+    pub epoch: *const u32,
+}
+
+// SAFETY: plain addresses; the kernels say who may use them when.
 unsafe impl<T: Real> Send for Inbox<T> {}
 // SAFETY: as above.
 unsafe impl<T: Real> Sync for Inbox<T> {}
 
 impl<T: Real> Inbox<T> {
-    /// The elements, when they are there; after a failure whatever is. Every thread of the block calls this.
+    /// The elements of the last exchange.
     #[inline(always)]
-    unsafe fn open(&self) -> *const T {
+    unsafe fn elements(&self) -> *const T {
         if self.epoch.is_null() {
             return self.received;
         }
         // SAFETY: the launcher's arguments are valid.
-        unsafe {
-            let epoch = self.epoch.ld_volatile(0);
-            let mut j = thread::thread_idx_x();
-            while j < self.neighbours {
-                await_arrival(
-                    self.arrived.wrapping_add(self.ranks.ld_nc(j as usize) as usize),
-                    epoch,
-                    self.failed,
-                );
-                j += thread::block_dim_x();
-            }
-            thread::sync_threads();
-            self.received.wrapping_add((1 - epoch as usize % 2) * self.stride as usize)
-        }
+        let epoch = unsafe { self.epoch.ld(0) };
+        self.received.wrapping_add((1 - epoch as usize % 2) * self.stride as usize)
     }
 }
 
@@ -156,6 +178,8 @@ pub struct Border<T> {
     pub columns: *const u32,
     /// Values.
     pub values: *const T,
+    /// Logarithm of the number of lanes that share a row.
+    pub log2_lanes: u32,
 }
 
 // SAFETY: plain addresses; the kernels say who may use them when.
@@ -164,24 +188,43 @@ unsafe impl<T: Real> Send for Border<T> {}
 unsafe impl<T: Real> Sync for Border<T> {}
 
 impl<T: Real> Border<T> {
-    /// `sum_k e_k x_k` over the entries of row `k`.
+    /// `row(i, inputs(i), sum_k e_k x_k)` for each row i, and the sums of what it returns.
+    ///
+    /// # Safety
+    /// The columns are those of x, and the lanes of a warp call it together.
     #[inline(always)]
-    unsafe fn product(&self, k: usize, x: *const T) -> T {
+    unsafe fn for_each_row<I>(
+        &self,
+        x: *const T,
+        inputs: impl Fn(usize) -> I,
+        row: impl Fn(usize, I, T) -> [T; 2],
+    ) -> [T; 2] {
         // SAFETY: the launcher's arguments are valid.
         unsafe {
-            let mut sum = T::ZERO;
-            let mut e = self.row_ptr.ld_nc(k) as usize;
-            let end = self.row_ptr.ld_nc(k + 1) as usize;
-            while e < end {
-                sum = self.values.ld_nc(e).mul_add(x.ld(self.columns.ld_nc(e) as usize), sum);
-                e += 1;
-            }
-            sum
+            by_lanes(
+                self.n,
+                self.log2_lanes,
+                |k| {
+                    let i = self.rows.ld_nc(k) as usize;
+                    (i, inputs(i))
+                },
+                |k, lane, lanes| {
+                    let mut sum = T::ZERO;
+                    let mut e = self.row_ptr.ld_nc(k) as usize + lane;
+                    let end = self.row_ptr.ld_nc(k + 1) as usize;
+                    while e < end {
+                        sum = self.values.ld_nc(e).mul_add(x.ld(self.columns.ld_nc(e) as usize), sum);
+                        e += lanes;
+                    }
+                    [sum]
+                },
+                |_, (i, inputs), [product]| row(i, inputs, product),
+            )
         }
     }
 }
 
-/// `y_i += a d_i sum_k e_k x_k` over the border's entries; d may be null, which means 1.
+/// `y_i += a d_i sum_k e_k x_k` over the border's entries, when x is there; d may be null, which means 1.
 #[kernel(T = [f32, f64])]
 pub unsafe fn add_border<T: Real>(
     border: Border<T>,
@@ -196,14 +239,12 @@ pub unsafe fn add_border<T: Real>(
         if guard.stopped() {
             return;
         }
-        let x = inbox.open();
-        let mut k = thread::index_x();
-        while k < border.n as usize {
-            let i = border.rows.ld_nc(k) as usize;
-            let weight = if d.is_null() { a } else { a * d.ld(i) };
-            y.st(i, y.ld(i) + weight * border.product(k, x));
-            k += thread::stride();
-        }
+        let x = inbox.elements();
+        let inputs = |i: usize| (y.ld(i), if d.is_null() { a } else { a * d.ld(i) });
+        border.for_each_row(x, inputs, |i, (before, weight), product| {
+            y.st(i, before + weight * product);
+            [T::ZERO; 2]
+        });
     }
 }
 
@@ -224,17 +265,12 @@ pub unsafe fn add_border_dot<T: Real>(
         if guard.stopped() {
             return;
         }
-        let x = inbox.open();
-        let mut sums = [T::ZERO; 2];
-        let mut k = thread::index_x();
-        while k < border.n as usize {
-            let i = border.rows.ld_nc(k) as usize;
-            let (before, more) = (y.ld(i), border.product(k, x));
+        let x = inbox.elements();
+        let inputs = |i: usize| (y.ld(i), w.ld(i));
+        let sums = border.for_each_row(x, inputs, |i, (before, weight), more| {
             y.st(i, before + more);
-            sums[0] = w.ld(i).mul_add(more, sums[0]);
-            sums[1] = more.mul_add(before + (before + more), sums[1]);
-            k += thread::stride();
-        }
+            [weight * more, more * (before + (before + more))]
+        });
         grid_reduce::<T, Add, 2>(sums, reduction, |[product, square]| {
             dots.st(0, dots.ld(0) + product);
             dots.st(1, dots.ld(1) + square);

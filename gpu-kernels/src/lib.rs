@@ -66,6 +66,7 @@ pub fn entries() -> Vec<&'static str> {
         border::ADD_BORDER_DOT_ENTRIES,
         border::GATHER_ENTRIES,
         border::PUT_ENTRIES,
+        border::RECEIVE_ENTRIES,
         blocks::BLOCK_NORMS_ENTRIES,
         blocks::COUNT_SINGULAR_BLOCKS_ENTRIES,
         blocks::DAMP_BLOCKS_ENTRIES,

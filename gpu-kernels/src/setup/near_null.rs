@@ -101,8 +101,8 @@ pub unsafe fn orthonormal(
     }
 }
 
-/// The columns of Q that row i of the interpolation has, a lower bound for the first and one for the last: those
-/// of its aggregate, the column that row i of `tentative` has, or none.
+/// The columns of Q that row i of the interpolation has, the first and the one behind the last: those of its
+/// aggregate, which is the column of row i of `tentative`; none where that is empty.
 #[inline(always)]
 unsafe fn columns_of_row(i: usize, tentative: Pattern, first: *const u32) -> (u32, u32) {
     // SAFETY: `first` has a number for each aggregate, and one more.

@@ -8,7 +8,7 @@ pub mod ell;
 mod gather;
 pub mod height;
 pub mod indices;
-mod rows;
+pub(crate) mod rows;
 pub mod sell;
 
 /// The name of every entry point of the products.

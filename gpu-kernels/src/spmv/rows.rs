@@ -29,7 +29,7 @@ pub(super) fn by_threads<T: Real>(n_rows: u64, row: impl Fn(usize) -> [T; 2]) ->
 /// # Safety
 /// The lanes of a warp call it together.
 #[inline(always)]
-pub(super) unsafe fn by_lanes<T: Real, I, const B: usize>(
+pub(crate) unsafe fn by_lanes<T: Real, I, const B: usize>(
     n_rows: u64,
     log2_lanes: u32,
     inputs: impl Fn(usize) -> I,

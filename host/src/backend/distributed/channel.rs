@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use gpu_kernels::border::{Inbox, Outbox, put};
+use gpu_kernels::border::{Arrivals, Inbox, Outbox, put, receive};
 
 use super::peers::{Peers, Windows};
 use crate::backend::gpu::{Buffer, DeviceVector, Gpu, bytes_of, bytes_of_mut};
@@ -57,7 +57,7 @@ impl Channel {
     }
 
     /// Whether anything is exchanged, or a neighbour waits for word of this rank.
-    pub fn has_neighbours(&self) -> bool {
+    fn has_neighbours(&self) -> bool {
         self.neighbours > 0
     }
 
@@ -87,11 +87,23 @@ impl Channel {
             received: self.windows.places_of(self.rank) as *const T,
             stride: self.received as u64,
             epoch: self.epoch.address as *const u32,
+        }
+    }
+
+    /// Waits, on the device, until they are there.
+    pub fn receive(&self, gpu: &Gpu) -> Result<()> {
+        if !self.has_neighbours() {
+            return Ok(());
+        }
+        let arrivals = Arrivals {
+            epoch: self.epoch.address as *const u32,
             neighbours: self.neighbours as u32,
             ranks: self.ranks.address as *const u32,
             arrived: self.windows.of(self.rank) as *const u32,
             failed: self.peers.failed(),
-        }
+        };
+        // SAFETY: the words are there as long as the channel is.
+        unsafe { gpu.launch_block(&receive { arrivals, guard: gpu.guard() }) }
     }
 }
 

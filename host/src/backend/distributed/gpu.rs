@@ -9,6 +9,7 @@ use gpu_kernels::border;
 use super::border::{BorderRows, Borders};
 use super::channel::Channel;
 use super::peers::{OverRanks, Peers};
+use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::{
     Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, pointer_or_null, slot, transfer,
 };
@@ -21,6 +22,8 @@ use crate::launch::Launch;
 /// A border in device memory.
 pub struct DeviceBorder<T: Real> {
     rows: usize,
+    /// Logarithm of the number of lanes that share a row.
+    log2_lanes: u32,
     /// Rows, row pointers and columns.
     index: [Arc<Buffer>; 3],
     values: DeviceVector<T>,
@@ -63,6 +66,7 @@ impl<T: Real> Borders<T> for Gpu {
         };
         Ok(DeviceBorder {
             rows: rows.len(),
+            log2_lanes: log2_lanes(rows.len(), entries.nnz()),
             index: [
                 Buffer::from_slice(device, &rows)?,
                 Buffer::from_slice(device, &row_ptr)?,
@@ -169,6 +173,7 @@ impl Gpu {
         d: Option<&DeviceVector<T>>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
+        border.receive(self)?;
         let (d, y, guard) = (pointer_or_null(d), y.ptr_mut(), self.guard());
         let kernel = border::add_border { border: border.entries(), inbox: border.inbox(), a, d, y, guard };
         // SAFETY: rows are those of y and d, and columns those of what was received: `DistributedMatrix::new`
@@ -185,7 +190,8 @@ impl Gpu {
         s: &DeviceScalars<T>,
         dots: *mut T,
     ) -> Result<()> {
-        if border.threads() == 0 {
+        border.receive(self)?;
+        if border.rows == 0 {
             return Ok(());
         }
         let kernel = border::add_border_dot {
@@ -203,10 +209,17 @@ impl Gpu {
 }
 
 impl<T: Real> DeviceBorder<T> {
-    /// Threads that a kernel over its rows needs; one at least where it is to wait for others.
+    /// Threads that a kernel over its rows needs.
     fn threads(&self) -> usize {
-        let waits = matches!(&self.way, Way::Peers(channel) if channel.has_neighbours());
-        self.rows.max(usize::from(waits))
+        self.rows << self.log2_lanes
+    }
+
+    /// Lets the device wait for what other ranks put.
+    fn receive(&self, gpu: &Gpu) -> Result<()> {
+        match &self.way {
+            Way::Host(..) => Ok(()),
+            Way::Peers(channel) => channel.receive(gpu),
+        }
     }
 
     fn entries(&self) -> border::Border<T> {
@@ -217,22 +230,16 @@ impl<T: Real> DeviceBorder<T> {
             row_ptr: row_ptr.address as *const u64,
             columns: columns.address as *const u32,
             values: self.values.ptr(),
+            log2_lanes: self.log2_lanes,
         }
     }
 
     fn inbox(&self) -> border::Inbox<T> {
-        let null = std::ptr::null();
         match &self.way {
             Way::Peers(channel) => channel.inbox(),
-            Way::Host(_, received) => border::Inbox {
-                received: received.ptr(),
-                stride: 0,
-                epoch: null,
-                neighbours: 0,
-                ranks: null,
-                arrived: null,
-                failed: null,
-            },
+            Way::Host(_, received) => {
+                border::Inbox { received: received.ptr(), stride: 0, epoch: std::ptr::null() }
+            }
         }
     }
 }

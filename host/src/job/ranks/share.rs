@@ -42,7 +42,7 @@ pub(super) struct Shares {
 impl Shares {
     fn of(&self, rank: usize) -> Share {
         let basis = self.basis.iter().map(|v| self.partition.part(v, rank)).collect();
-        let near_null = self.near_null.as_ref().map(|space| space.part(&self.partition, rank));
+        let near_null = self.near_null.as_ref().map(|space| space.part(|v| self.partition.part(v, rank)));
         Share { piece: self.pieces.piece(rank), basis, near_null, known: None, there: None }
     }
 

@@ -1,7 +1,7 @@
 //! What a matrix nearly maps to 0: vectors that coarser levels must be able to hold.
 
 use super::params::{Coarsening, Params};
-use crate::comm::{Partition, Reader, Writer};
+use crate::comm::{Reader, Writer};
 use crate::error::{Error, Result};
 use crate::matrix::check;
 
@@ -95,19 +95,18 @@ impl NearNull {
         self.is_constant
     }
 
-    /// The part of one rank.
-    pub(crate) fn part(&self, partition: &Partition, rank: usize) -> NearNull {
-        let vectors = self.vectors.iter().map(|v| partition.part(v, rank)).collect();
-        NearNull { vectors, ..*self }
+    /// The elements of one rank, with all unknowns of its nodes.
+    pub(crate) fn part(&self, of_rank: impl Fn(&[f64]) -> Vec<f64>) -> NearNull {
+        NearNull { vectors: self.vectors.iter().map(|v| of_rank(v)).collect(), ..*self }
     }
 
-    /// As a message to another rank.
+    /// Such a part as a message to that rank.
     pub(crate) fn written(&self, message: Writer) -> Writer {
         let told = [self.vectors.len(), self.unknowns, usize::from(self.is_constant)].map(|n| n as u64);
         self.vectors.iter().fold(message.put(&told), |message, v| message.put(v))
     }
 
-    /// What another rank has written.
+    /// What rank 0 has written.
     pub(crate) fn read(message: &mut Reader) -> Result<NearNull> {
         let told: Vec<u64> = message.take()?;
         let &[count, unknowns, is_constant] = &told[..] else {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `from_rows` | by all ranks or by rank 0, where each rank has but its rows |
 //! | `together` | levels that all ranks set up |
+//! | `known` | what every rank knows before that |
 //! | `own_rows`, `rows` | the rows of a rank before that, and after |
 //! | `whole` | a hierarchy that rank 0 has set up, and which rank gets what |
 //! | `part` | the part that a rank has of a level |
@@ -26,7 +27,7 @@ use super::traffic::Traffic;
 use super::{Amg, AnyPrecision, Coarsening, Info, NearNull, Params, SetupOn, Splitting};
 use crate::backend::Memory;
 use crate::backend::distributed::{Borders, Distributed};
-use crate::comm::{Comm, Partition, Reader, Runs, Writer, agree_within, sums};
+use crate::comm::{Partition, Reader, Writer, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 use crate::precond::description::Source;
@@ -35,6 +36,7 @@ use crate::setup::{Parts, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
 pub(crate) use from_rows::amg_from_rows;
+pub(crate) use known::Known;
 pub(crate) use own_rows::OwnRows;
 use part::Part;
 use rows::Rows;
@@ -43,6 +45,7 @@ use whole::{Whole, count_of};
 
 mod below;
 mod from_rows;
+mod known;
 mod own_rows;
 mod part;
 mod rows;
@@ -57,50 +60,6 @@ pub(crate) type Root<'a, T, B> = (Arc<Partition>, Source<'a, T, B>);
 
 /// A preconditioner that all ranks apply together.
 pub(crate) type OnAll<T, B> = Box<dyn Preconditioner<T, Distributed<B>>>;
-
-/// What every rank knows before all set up together.
-#[derive(Clone)]
-pub(crate) struct Known {
-    /// The numbers that its rows have in the whole matrix, ascending.
-    pub numbers: Runs,
-    /// Rows of the whole matrix.
-    pub total: usize,
-    /// Whether the hierarchy is applied in f32.
-    pub in_f32: bool,
-    /// This rank's part of what is to be interpolated well, instead of the constant 1. All unknowns of a node are
-    /// on one rank.
-    pub near_null: Option<NearNull>,
-}
-
-impl Known {
-    /// What rank 0 tells, which knows which rank has which rows, and whether the hierarchy is applied in f32.
-    /// All ranks call this.
-    pub fn told(
-        comm: &dyn Comm,
-        root: Option<(&Partition, bool)>,
-        near_null: Option<NearNull>,
-    ) -> Result<Known> {
-        let message = match root {
-            None => comm.receive(0)?,
-            Some((partition, in_f32)) => {
-                let message = |rank| {
-                    let known = [partition.n_rows() as u64, u64::from(in_f32)];
-                    Writer::new().put(&known).put(&partition.rows(rank).sent()).bytes()
-                };
-                (1..comm.size()).try_for_each(|rank| comm.send(rank, &message(rank)))?;
-                message(0)
-            }
-        };
-        let mut message = Reader::new(&message);
-        match message.take::<u64>()?[..] {
-            [total, in_f32] => {
-                let numbers = Runs::received(message.take()?);
-                Ok(Known { numbers, total: total as usize, in_f32: in_f32 != 0, near_null })
-            }
-            _ => Err(Error::Option("rank 0 tells something else".into())),
-        }
-    }
-}
 
 /// Whether ranks set up together what can be cycled over together. Greedy splittings go through all unknowns
 /// in turn. That a smoother does not take blocks is rank 0's to say.

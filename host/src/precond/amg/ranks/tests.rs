@@ -77,7 +77,7 @@ fn together<B: SetsUp<f64, f64>>(
         let planes = backend.inner().in_planes(piece.local.csr(), block).unwrap();
         let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
         let a = rows.numbered(&backend, partition.rows(rank), partition.n_rows()).unwrap();
-        let near_null = case.near_null.as_ref().map(|space| space.part(partition, rank));
+        let near_null = case.near_null.as_ref().map(|space| space.part(|v| partition.part(v, rank)));
         let near_null = near_null.map(|space| near_null::finest(&backend, a.first(), &space).unwrap());
         let begin = Begin { a, product: Some(&**rows.product), near_null };
         let (made, _) = build_range::<f64, _>(&backend, begin, params, false, Range::default()).unwrap();

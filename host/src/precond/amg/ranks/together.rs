@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::Known;
+use super::known::Known;
 use super::own_rows::OwnRows;
 use super::part::{level, matrix};
 use super::rows::{Rows, part, rounded};
