@@ -39,7 +39,9 @@ fn what_the_device_makes_solves_as_what_the_host_makes() {
         let choice = choose_blocks(&*a, block, Target::Gpu).unwrap();
         assert_eq!(choice.format, Format::BlockSell(block));
         for precond in [Precond::None, Precond::Jacobi, Precond::JacobiSweeps, Precond::Ilu, Precond::Amg] {
-            for precision in [Precision::F64, Precision::F32] {
+            // In f32 what differs is how values come to the device, which it takes no factors to see.
+            let in_f32 = matches!(precond, Precond::Jacobi | Precond::Amg).then_some(Precision::F32);
+            for precision in [Precision::F64].into_iter().chain(in_f32) {
                 let there = Options { precision, ..options(precond, block) };
                 let here =
                     Options { format: Some(choice.format), sigma: Some(choice.sigma), ..there.clone() };

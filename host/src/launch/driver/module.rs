@@ -178,8 +178,13 @@ mod tests {
         // Today's ptxas does not know devices as old as sm_70; any newer one takes its PTX.
         for ((target, text), device) in kept().into_iter().zip(["sm_75", "sm_90"]) {
             let modules = Modules::of(text.into());
+            let is_first = device == "sm_75";
             modules.entries.par_iter().for_each(|(name, _)| {
                 let module = modules.module(name).unwrap();
+                // What the first target has seen need not be seen again where nothing is shared.
+                if !is_first && !module.contains(".shared ") {
+                    return;
+                }
                 let file = folder.path().join(format!("{target}-{name}.ptx"));
                 std::fs::write(&file, &module).unwrap();
                 let mut command = Command::new(&ptxas);

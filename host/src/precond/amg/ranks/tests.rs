@@ -213,12 +213,12 @@ fn with_every_coarsening() {
     ];
     for way in &ways {
         for a in [problem("tet:6"), problem("convection-diffusion:13:30"), in_parts()] {
-            check(&cpu, (a, 1), way, &[1, 2, 3, 5]);
+            check(&cpu, (a, 1), way, &[2, 5]);
         }
     }
     let simulated = || Gpu::simulated().unwrap();
     for way in &ways {
-        check(&simulated, (problem("tet:4"), 1), way, &[3]);
+        check(&simulated, (problem("tet:3"), 1), way, &[3]);
     }
 }
 
@@ -245,9 +245,9 @@ fn with_near_null_vectors() {
     };
     let cpu = || Cpu::new(1).unwrap();
     let way = Params { coarse_rows: 12, ..params() };
-    check_case(&cpu, &elastic(5), &way, &[1, 2, 3, 5]);
-    check_case(&cpu, &elastic(9), &way, &[3]);
-    check_case(&|| Gpu::simulated().unwrap(), &elastic(4), &way, &[3]);
+    check_case(&cpu, &elastic(5), &way, &[1, 2, 5]);
+    check_case(&cpu, &elastic(7), &way, &[3]);
+    check_case(&|| Gpu::simulated().unwrap(), &elastic(3), &way, &[2]);
     let a = Arc::new(problem("poisson2d:19"));
     let vector = |k: usize| (0..a.n_rows()).map(|i| 1.0 + ((i * k) % 7) as f64).collect::<Vec<f64>>();
     for vectors in [vec![vector(0)], vec![vector(1)], vec![vector(0), vector(2), vector(3)]] {
