@@ -147,7 +147,8 @@ impl Command {
 #[derive(Debug, Clone, Args)]
 #[command(group = ArgGroup::new("matrix").required(true).args(["file", "generate"]))]
 pub struct MatrixArgs {
-    /// The matrix: a Matrix Market file, .mtx or .mtx.gz, or a binary one, .wsm
+    /// The matrix: a Matrix Market file, .mtx, Harwell-Boeing, .rb or .rua and the like, either also .gz; or
+    /// a binary one, .wsm
     #[arg(value_name = "A.mtx")]
     pub file: Option<PathBuf>,
     /// A model problem instead of a file, such as tet:32, poisson2d:300 or anisotropic:100:0.001
@@ -252,7 +253,7 @@ pub struct GenArgs {
 
 #[derive(Debug, Args)]
 pub struct ConvertArgs {
-    /// The matrix: .mtx, .mtx.gz or .wsm
+    /// The matrix: .mtx, .rb or .rua and the like, either also .gz; or .wsm
     #[arg(value_name = "IN")]
     pub input: PathBuf,
     /// The file to write: .mtx, .mtx.gz or .wsm (binary)

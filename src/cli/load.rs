@@ -19,7 +19,7 @@ use super::progress::Progress;
 /// Where the matrix comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Source {
-    /// A file, Matrix Market or binary.
+    /// A file of any kind.
     File(PathBuf),
     /// A generator.
     Generated {

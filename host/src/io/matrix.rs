@@ -1,21 +1,24 @@
-//! Matrix files of every kind: [Matrix Market](super::matrix_market) and [binary].
+//! Matrix files of every kind: [Matrix Market](matrix_market), [Harwell-Boeing](harwell_boeing) and [binary].
 
 use std::path::Path;
 
-use super::{binary, matrix_market};
-use crate::error::Result;
+use super::{binary, harwell_boeing, matrix_market};
+use crate::error::{Error, Result};
 use crate::matrix::Csr;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
 
-/// Reads a matrix file. Its first bytes say of which kind it is. `progress(bytes done, bytes in all)` is
-/// called now and then.
+/// Reads a matrix file. Its first bytes say whether it is binary, its name whether it is [one of
+/// Harwell-Boeing](harwell_boeing::has_its_name). `progress(bytes done, bytes in all)` is called now and
+/// then.
 ///
 /// # Errors
-/// Those of [`matrix_market::read_matrix`] and of [`binary::read_matrix`].
+/// Those of [`matrix_market::read_matrix`], [`harwell_boeing::read_matrix`] and [`binary::read_matrix`].
 pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(Csr<f64>, Summary)> {
     if binary::is_binary(path) {
         binary::read_matrix(path, progress)
+    } else if harwell_boeing::has_its_name(path) {
+        harwell_boeing::read_matrix(path)
     } else {
         matrix_market::read_matrix(path, progress)
     }
@@ -27,8 +30,15 @@ pub fn read_matrix(path: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<(C
 /// Returns how it was written: [`Summary::layout`] and [`Summary::symmetry`].
 ///
 /// # Errors
-/// [`Error::Io`](crate::Error::Io) when the file cannot be written.
+/// [`Error::Io`] when the file cannot be written, [`Error::Option`] for the name of a Harwell-Boeing file:
+/// these are only read.
 pub fn write_matrix(path: &Path, a: &Csr<f64>, comment: &str) -> Result<(Option<Layout>, Symmetry)> {
+    if harwell_boeing::has_its_name(path) {
+        let name = path.display();
+        let message =
+            format!("{name}: Harwell-Boeing files are read, not written; name an .mtx, .mtx.gz or .wsm");
+        return Err(Error::Option(message));
+    }
     let symmetry = matrix_market::symmetry_of(a);
     if binary::has_its_name(path) {
         binary::write_matrix(path, a, symmetry, comment)?;

@@ -2,6 +2,7 @@
 
 pub mod atomic;
 pub mod binary;
+pub mod harwell_boeing;
 pub mod matrix;
 pub mod matrix_market;
 mod summary;

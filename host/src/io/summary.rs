@@ -1,9 +1,10 @@
 //! What a matrix file contains.
 
-/// How the entries of a Matrix Market file are laid out.
+/// How the entries of a file of text are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// A line `row column value` for each entry.
+    /// Entries one by one: a line `row column value` for each, or in a
+    /// [Harwell-Boeing](super::harwell_boeing) file those of one column after another.
     Coordinate,
     /// All values of a dense matrix, column by column.
     Array,

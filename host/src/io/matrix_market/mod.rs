@@ -79,16 +79,38 @@ fn matrix_from(
     entries.locate(&header);
     let Entries { rows, cols, values } = entries;
     let explicit_zeros = values.iter().filter(|&&value| value == 0.0).count() as u64;
-    let mut coo = Coo::from_parts(header.n_rows as usize, header.n_cols as usize, rows, cols, values)?;
+    let size = (header.n_rows as usize, header.n_cols as usize);
+    let (matrix, duplicates) = assembled(size, (rows, cols, values), header.symmetry)?;
+    let summary = Summary {
+        layout: Some(header.layout),
+        field: header.field,
+        symmetry: header.symmetry,
+        entries_in_file: header.entries,
+        duplicates,
+        explicit_zeros,
+        bytes: source.bytes(),
+        comment: header.comment,
+    };
+    Ok((matrix, summary))
+}
+
+/// The matrix of the entries that a file has, rows, columns and values, which may be those of one triangle;
+/// and how many of them were added to an earlier one.
+pub(in crate::io) fn assembled(
+    (n_rows, n_cols): (usize, usize),
+    (rows, cols, values): (Vec<u32>, Vec<u32>, Vec<f64>),
+    symmetry: Symmetry,
+) -> Result<(Csr<f64>, u64)> {
+    let mut coo = Coo::from_parts(n_rows, n_cols, rows, cols, values)?;
     let stored = coo.n_entries();
-    match header.symmetry {
+    match symmetry {
         Symmetry::General => {}
         Symmetry::Symmetric => coo.mirror(1.0),
         Symmetry::Skew => coo.mirror(-1.0),
     }
     let (matrix, summed) = coo.into_csr();
     // Entries of the file after summation: without the mirror images, which are not in the file.
-    let kept = match header.symmetry {
+    let kept = match symmetry {
         Symmetry::General => matrix.nnz(),
         _ => (0..matrix.n_rows()).map(|i| matrix.row(i).0.partition_point(|&j| j as usize <= i)).sum(),
     };
@@ -96,17 +118,7 @@ fn matrix_from(
         // Each value was checked when its line was read, but a sum of duplicates may overflow.
         check_finite(&matrix)?;
     }
-    let summary = Summary {
-        layout: Some(header.layout),
-        field: header.field,
-        symmetry: header.symmetry,
-        entries_in_file: header.entries,
-        duplicates: (stored - kept) as u64,
-        explicit_zeros,
-        bytes: source.bytes(),
-        comment: header.comment,
-    };
-    Ok((matrix, summary))
+    Ok((matrix, (stored - kept) as u64))
 }
 
 fn vector_from(mut source: Source, pieces: Pieces) -> Result<Vec<f64>> {
