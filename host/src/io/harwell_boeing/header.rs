@@ -73,22 +73,23 @@ impl Header {
 fn kind_of(text: &Text, kind: &str) -> Result<(Field, Symmetry)> {
     let [numbers, symmetry, form] =
         <[u8; 3]>::try_from(kind.to_ascii_lowercase().as_bytes()).unwrap_or([b' '; 3]);
+    let unknown = || text.fault(format!("'{kind}' is no matrix type, as RUA and RSA are some"));
     let field = match numbers {
         b'r' => Field::Real,
         b'i' => Field::Integer,
         b'p' => Field::Pattern,
         b'c' => return Err(text.fault(format!("'{kind}': complex numbers are not supported"))),
-        _ => return Err(text.fault(format!("'{kind}' is no matrix type, as RUA and RSA are some"))),
+        _ => return Err(unknown()),
     };
     let symmetry = match symmetry {
         b'u' | b'r' => Symmetry::General,
         b's' => Symmetry::Symmetric,
         b'z' => Symmetry::Skew,
-        _ => return Err(text.fault(format!("'{kind}' is no matrix type, as RUA and RSA are some"))),
+        _ => return Err(unknown()),
     };
     match form {
         b'a' => Ok((field, symmetry)),
         b'e' => Err(text.fault(format!("'{kind}': element matrices are not supported; assemble them first"))),
-        _ => Err(text.fault(format!("'{kind}' is no matrix type, as RUA and RSA are some"))),
+        _ => Err(unknown()),
     }
 }

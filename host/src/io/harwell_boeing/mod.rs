@@ -19,7 +19,6 @@ use super::matrix_market::assembled;
 use super::summary::{Field, Layout, Summary, Symmetry};
 use crate::error::Result;
 use crate::matrix::Csr;
-use format::Format;
 use header::Header;
 use text::Text;
 
@@ -44,7 +43,7 @@ pub fn has_its_name(path: &Path) -> bool {
 /// [`Error::Io`](crate::Error::Io) when the file cannot be read; [`Error::Parse`](crate::Error::Parse) with
 /// the first faulty line when it is malformed, or has what is not read.
 pub fn read_matrix(path: &Path) -> Result<(Csr<f64>, Summary)> {
-    matrix_from(Text::read(path)?)
+    matrix_from(Text::open(path)?)
 }
 
 fn matrix_from(mut text: Text) -> Result<(Csr<f64>, Summary)> {
@@ -53,7 +52,7 @@ fn matrix_from(mut text: Text) -> Result<(Csr<f64>, Summary)> {
     let rows = rows(&mut text, &header, &pointers)?;
     let values = match header.field {
         Field::Pattern => vec![1.0; rows.len()],
-        _ => numbers(&mut text, header.values, rows.len(), "value")?,
+        _ => values(&mut text, &header)?,
     };
     let counts = pointers.windows(2).map(|of| of[1] - of[0]);
     let cols = (0u32..).zip(counts).flat_map(|(column, count)| std::iter::repeat_n(column, count)).collect();
@@ -64,7 +63,7 @@ fn matrix_from(mut text: Text) -> Result<(Csr<f64>, Summary)> {
         entries_in_file: rows.len() as u64,
         duplicates: 0,
         explicit_zeros: values.iter().filter(|&&value| value == 0.0).count() as u64,
-        bytes: text.bytes() as u64,
+        bytes: text.finish()?,
         comment: header.title,
     };
     let (matrix, duplicates) =
@@ -124,12 +123,12 @@ fn rows(text: &mut Text, header: &Header, pointers: &[usize]) -> Result<Vec<u32>
     Ok(rows)
 }
 
-/// So many numbers.
-fn numbers(text: &mut Text, format: Format, count: usize, what: &str) -> Result<Vec<f64>> {
-    let mut numbers = Vec::new();
-    text.fields(format, count, what, |field, line| {
-        numbers.push(line.number(field, what)?);
+/// The values of the entries.
+fn values(text: &mut Text, header: &Header) -> Result<Vec<f64>> {
+    let mut values = Vec::new();
+    text.fields(header.values, header.entries, "value", |field, line| {
+        values.push(line.number(field)?);
         Ok(())
     })?;
-    Ok(numbers)
+    Ok(values)
 }

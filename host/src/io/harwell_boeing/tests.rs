@@ -3,11 +3,12 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
+use super::format::Format;
 use super::*;
 use crate::error::Error;
 
 fn parse(text: &str) -> Result<(Csr<f64>, Summary)> {
-    matrix_from(Text::of_bytes(text.as_bytes().to_vec(), Path::new("A.rua"))?)
+    matrix_from(Text::of_bytes(text.as_bytes(), Path::new("A.rua"))?)
 }
 
 /// The entries by rows.
@@ -142,8 +143,8 @@ fn cut_and_changed_files_do_not_panic() {
         for byte in *b"9 -x\n" {
             let mut text = GENERAL.as_bytes().to_vec();
             text[end] = byte;
-            let text = Text::of_bytes(text, Path::new("A.rua")).unwrap();
-            let _ = matrix_from(text);
+            let changed = Text::of_bytes(&text, Path::new("A.rua")).unwrap();
+            let _ = matrix_from(changed);
         }
     }
 }

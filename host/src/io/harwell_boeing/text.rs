@@ -1,25 +1,13 @@
 //! Lines of a file, and the fields in them.
 
-use std::io::{ErrorKind, Read};
 use std::path::Path;
-
-use flate2::read::MultiGzDecoder;
 
 use super::format::Format;
 use crate::error::{Error, Result};
-
-/// The first two bytes of every gzip file.
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+use crate::io::source::Source;
 
 /// The text of a file, read line by line.
-pub struct Text<'a> {
-    name: &'a Path,
-    bytes: Vec<u8>,
-    /// Where the next line begins.
-    at: usize,
-    /// Lines so far.
-    lines: u64,
-}
+pub struct Text<'a>(Source<'a>);
 
 /// Where a field is.
 pub struct Place<'a> {
@@ -28,27 +16,21 @@ pub struct Place<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// All of a file, uncompressed.
-    pub fn read(path: &'a Path) -> Result<Text<'a>> {
-        let bytes = std::fs::read(path).map_err(|error| Error::io("read", path, error))?;
-        Text::of_bytes(bytes, path)
+    /// Opens a file.
+    pub fn open(path: &'a Path) -> Result<Text<'a>> {
+        Source::open(path).map(Text)
     }
 
-    /// The same of bytes; `name` is for messages.
-    pub fn of_bytes(mut bytes: Vec<u8>, name: &'a Path) -> Result<Text<'a>> {
-        if bytes.starts_with(&GZIP_MAGIC) {
-            let mut text = Vec::new();
-            MultiGzDecoder::new(&bytes[..])
-                .read_to_end(&mut text)
-                .map_err(|error| Error::io("read", name, error))?;
-            bytes = text;
-        }
-        Ok(Text { name, bytes, at: 0, lines: 0 })
+    /// Takes text from memory; `name` is for messages.
+    #[cfg(test)]
+    pub fn of_bytes(bytes: &'a [u8], name: &'a Path) -> Result<Text<'a>> {
+        Source::from_bytes(bytes, name).map(Text)
     }
 
-    /// How long it is.
-    pub fn bytes(&self) -> usize {
-        self.bytes.len()
+    /// Goes on to the end, so that a damaged file is told; how many bytes the text has.
+    pub fn finish(mut self) -> Result<u64> {
+        while self.0.next_line()?.is_some() {}
+        Ok(self.0.bytes())
     }
 
     /// A fault of the line that was read last.
@@ -57,7 +39,7 @@ impl<'a> Text<'a> {
     }
 
     fn place(&self) -> Place<'a> {
-        Place { name: self.name, line: self.lines }
+        Place { name: self.0.name(), line: self.0.line() }
     }
 
     /// The next line, without its end.
@@ -65,24 +47,12 @@ impl<'a> Text<'a> {
     /// # Errors
     /// Where there is none; `what` says what it should have.
     pub fn line(&mut self, what: &str) -> Result<String> {
-        let range = self.next_line(what)?;
-        Ok(String::from_utf8_lossy(&self.bytes[range]).into_owned())
-    }
-
-    fn next_line(&mut self, what: &str) -> Result<std::ops::Range<usize>> {
-        if self.at >= self.bytes.len() {
-            let end = std::io::Error::new(
-                ErrorKind::UnexpectedEof,
-                format!("the file ends where {what} should be"),
-            );
-            return Err(Error::parse(self.name, self.lines + 1, end.to_string()));
-        }
-        let rest = &self.bytes[self.at..];
-        let len = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-        let range = self.at..self.at + len - usize::from(rest[..len].ends_with(b"\r"));
-        self.at += len + 1;
-        self.lines += 1;
-        Ok(range)
+        let Some(line) = self.0.next_line()? else {
+            let message = format!("the file ends where {what} should be");
+            return Err(Error::parse(self.0.name(), self.0.lines() + 1, message));
+        };
+        let line = line.strip_suffix(b"\n").unwrap_or(&line);
+        Ok(String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned())
     }
 
     /// Calls `take` for each of `count` fields of lines in this format.
@@ -98,15 +68,14 @@ impl<'a> Text<'a> {
     ) -> Result<()> {
         let mut left = count;
         while left > 0 {
-            let range = self.next_line(what)?;
-            let (line, place) = (&self.bytes[range], self.place());
-            for field in line.chunks(width).take(left.min(per_line)) {
+            let (line, place) = (self.line(what)?, self.place());
+            if line.is_empty() {
+                return Err(place.fault(format!("an empty line where a {what} should be")));
+            }
+            for field in line.as_bytes().chunks(width).take(left.min(per_line)) {
                 let field = std::str::from_utf8(field).map_err(|_| place.fault(format!("no {what}")))?;
                 take(field.trim(), &place)?;
                 left -= 1;
-            }
-            if line.is_empty() {
-                return Err(place.fault(format!("an empty line where a {what} should be")));
             }
         }
         Ok(())
@@ -125,7 +94,7 @@ impl Place<'_> {
     }
 
     /// A finite number, with the exponents of Fortran: 1.5D+3, and 1.5+300, whose letter had no room.
-    pub fn number(&self, field: &str, what: &str) -> Result<f64> {
+    pub fn number(&self, field: &str) -> Result<f64> {
         let mut text = field.replace(['d', 'D'], "e");
         if let Some(sign) = text.rfind(['+', '-'])
             && sign > 0
@@ -134,6 +103,6 @@ impl Place<'_> {
             text.insert(sign, 'e');
         }
         let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
-        number.ok_or_else(|| self.fault(format!("'{field}' is no finite {what}")))
+        number.ok_or_else(|| self.fault(format!("'{field}' is no finite value")))
     }
 }

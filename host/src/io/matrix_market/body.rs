@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use super::header::Header;
 use super::parse::{Chunk, line_of_entry};
-use super::source::{Batch, Source};
 use super::{Layout, Symmetry};
 use crate::error::{Error, Result};
+use crate::io::source::{Batch, Source};
 
 /// The sizes of the pieces that the text is cut into, in bytes. No result depends on them.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::source::{Source, preview};
 use super::{Field, Layout, Symmetry};
 use crate::error::{Error, Result};
+use crate::io::source::{Source, preview};
 
 /// A matrix with more rows than this must have an entry in every [`SPARSEST`]th row.
 const ROWS_BELIEVED: u64 = 1 << 20;

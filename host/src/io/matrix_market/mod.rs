@@ -11,19 +11,18 @@ mod body;
 mod header;
 mod parse;
 mod part;
-mod source;
 #[cfg(test)]
 pub(in crate::io) mod tests;
 mod write;
 
 use std::path::Path;
 
+use super::source::Source;
 use crate::error::Result;
 use crate::matrix::check::{check_finite, check_vector};
 use crate::matrix::{Coo, Csr};
 use body::{Entries, Pieces};
 use header::Header;
-use source::Source;
 
 pub use super::summary::{Field, Layout, Summary, Symmetry};
 pub use part::{Count, EntryFile, Part};

@@ -1,8 +1,8 @@
 //! One chunk of the body, from bytes to numbers. Most of the reading time is spent here.
 
 use super::header::Header;
-use super::source::preview;
 use super::{Field, Layout, Symmetry};
+use crate::io::source::preview;
 
 /// The entries of some consecutive lines. Chunks are reused, so that memory is touched for the first time
 /// only once.

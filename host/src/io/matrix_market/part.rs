@@ -11,9 +11,9 @@ use rayon::prelude::*;
 use super::body::{Pieces, cut};
 use super::header::Header;
 use super::parse::{Chunk, line_of_entry};
-use super::source::Source;
 use super::{Layout, Symmetry};
 use crate::error::{Error, Result};
+use crate::io::source::Source;
 
 /// How many samples of a text are compared, and the bytes of each.
 const SAMPLES: u64 = 63;
