@@ -107,6 +107,8 @@ pub fn entries() -> Vec<&'static str> {
         interpolate::SUBTRACT_SCALED_ENTRIES,
         interpolate::TRUNCATED_ENTRIES,
         interpolate::TRUNCATED_LENGTHS_ENTRIES,
+        INVERSE_LENGTHS_ENTRIES,
+        INVERSE_ROWS_ENTRIES,
         inverse::DENSE_ENTRIES_ENTRIES,
         inverse::DENSE_ROWS_ENTRIES,
         inverse::DENSE_SYMMETRY_ENTRIES,

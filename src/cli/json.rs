@@ -403,13 +403,15 @@ struct Ilu<'a> {
     entries: usize,
     changed_pivots: usize,
     shift: f64,
+    solves: ilu::Solves,
     levels: [usize; 2],
     bytes: u64,
 }
 
 impl<'a> From<&'a ilu::Info> for Ilu<'a> {
     fn from(info: &'a ilu::Info) -> Self {
-        let ilu::Info { params, is_matched, entries, changed_pivots, shift, levels, bytes, .. } = info;
+        let ilu::Info { params, is_matched, entries, changed_pivots, shift, solves, levels, bytes, .. } =
+            info;
         Ilu {
             title: info.title(),
             parameters: params,
@@ -418,6 +420,7 @@ impl<'a> From<&'a ilu::Info> for Ilu<'a> {
             entries: *entries,
             changed_pivots: *changed_pivots,
             shift: *shift,
+            solves: *solves,
             levels: *levels,
             bytes: *bytes,
         }

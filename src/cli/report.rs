@@ -206,14 +206,16 @@ fn factors(info: &Info) -> String {
     format!("{kind}, on the host, {entries} entries{most}, {}{condition}{null_space}", bytes(held as u64))
 }
 
-/// "ILU(0), multicolour, 3,265 entries (1.1 of the matrix's), 8 levels, 2 pivots changed".
+/// "ILU(0), multicolour, 3,265 entries (1.1 of the matrix's), 8 levels, 2 pivots changed", or "as sparse
+/// inverses" in place of the levels.
 fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
     let order = info.params.order();
     let (entries, share) = (thousands(info.entries as u64), info.entries as f64 / nnz.max(1) as f64);
     let [lower, upper] = info.levels;
-    let levels = match lower.max(upper) {
-        1 => "1 level".into(),
-        levels => format!("{} levels", thousands(levels as u64)),
+    let steps = match (info.solves, lower.max(upper)) {
+        (ilu::Solves::Inverses, _) => "as sparse inverses".into(),
+        (_, 1) => "1 level".into(),
+        (_, levels) => format!("{} levels", thousands(levels as u64)),
     };
     let matched = if info.is_matched { ", rows permuted" } else { "" };
     let overlap = match info.params.overlap {
@@ -228,7 +230,7 @@ fn incomplete_factors(info: &ilu::Info, nnz: usize) -> String {
     let shift =
         if info.shift > 0.0 { format!(", diagonal + {} %", 100.0 * info.shift) } else { String::new() };
     format!(
-        "{}, {order}{matched}{overlap}, {entries} entries ({share:.1} of the matrix's), {levels}{shift}{changed}",
+        "{}, {order}{matched}{overlap}, {entries} entries ({share:.1} of the matrix's), {steps}{shift}{changed}",
         info.title()
     )
 }

@@ -6,15 +6,18 @@
 //! arranged   the matrix in f64, its unknowns in the order of their colours
 //! eliminate  L and U on its pattern, the rows of a colour at once
 //! triangles  L, and U from its last row on, as they are solved with
+//! inverse    sparse matrices that are multiplied with instead
 //! ```
 
 mod colours;
 mod elimination;
 mod facts;
+mod inverse;
 mod search;
 mod split;
 
 pub use colours::*;
 pub use elimination::*;
 pub use facts::*;
+pub use inverse::*;
 pub use split::*;

@@ -40,7 +40,7 @@ impl Gpu {
 
     /// A matrix of undefined entries with these row lengths, as many as rows and room for one more number.
     /// Waits.
-    pub(super) fn csr_of_lengths<T: Real>(
+    pub(crate) fn csr_of_lengths<T: Real>(
         &self,
         lengths: Arc<Buffer>,
         n_rows: usize,

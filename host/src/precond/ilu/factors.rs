@@ -1,4 +1,5 @@
-//! The factors as they are computed, in the order of elimination: `L U`, L with ones on the diagonal.
+//! The factors as they are computed, in the order of elimination: `L U`, L with ones on the diagonal; and as
+//! they are applied.
 
 use std::ops::Range;
 
@@ -17,6 +18,14 @@ pub(super) struct Factors {
     pub changed: usize,
     /// What was added to the diagonal, as a share of it.
     pub shift: f64,
+}
+
+/// Factors, ready to be applied.
+pub enum Factored<Triangles, Matrix> {
+    /// Two triangles that are solved with, one after the other.
+    Triangles(Triangles),
+    /// What is multiplied by in place of that: `N_L`, then `N_U`.
+    Inverses([Matrix; 2]),
 }
 
 impl Factors {

@@ -1,6 +1,6 @@
 //! What was factorised, for reports, and what it is expected to take.
 
-use super::params::{Kind, Params};
+use super::params::{Kind, Params, Solves};
 
 /// What was factorised, for reports.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,9 +17,11 @@ pub struct Info {
     pub changed_pivots: usize,
     /// What was added to the diagonal of a symmetric matrix to keep pivots positive, as a share of it.
     pub shift: f64,
-    /// Levels of L and of U: steps of a solution, one after the other.
+    /// How it is applied.
+    pub solves: Solves,
+    /// Levels of L and of U, 1 of inverses: steps, one after the other.
     pub levels: [usize; 2],
-    /// Bytes of the factors.
+    /// Bytes of the factors, or of the inverses.
     pub bytes: u64,
 }
 
@@ -46,5 +48,7 @@ pub(crate) fn expected_bytes(params: &Params, n_rows: usize, nnz: usize, number:
         Kind::Diagonal => nnz as f64,
     };
     let set_up = nnz * (4 + number + 4 + 8 + 8) + n_rows * 5 * 4;
-    (entries * (4 + number) as f64) as u64 + (n_rows * 2 * (12 + number) + set_up) as u64
+    // U^T, a row of f64 for each of L or U^T, and `N_U^T` before it is `N_U`.
+    let inverses = if params.may_be_inverted(true) { nnz * (12 + 8 + (4 + number) / 2) } else { 0 };
+    (entries * (4 + number) as f64) as u64 + (n_rows * 2 * (12 + number) + set_up + inverses) as u64
 }

@@ -34,7 +34,18 @@ named! {
     }
 }
 
-named_values!(Kind, Order);
+named! {
+    /// How a vector is multiplied by the inverses of the factors.
+    "solves" Solves {
+        /// Level by level: the unknowns of a level do not depend on each other (Saad 2003, section 11.6.3).
+        Exact = "exact",
+        /// By sparse approximate inverses in the pattern of the factors (ISAI; Anzt, Huckle, Bräckle and
+        /// Dongarra 2018).
+        Inverses = "isai",
+    }
+}
+
+named_values!(Kind, Order, Solves);
 
 parameters! {
     /// The parameters of an incomplete factorisation.
@@ -62,6 +73,12 @@ parameters! {
     /// solved with by many threads, `amd` for `ilut`, else `rcm`.
     order: Option<Order> = None, takes "natural, rcm, amd, multicolour or auto";
 
+    /// How it is applied: `exact` solves with the factors, level after level; `isai` multiplies by sparse
+    /// approximate inverses of them, which is one step; auto: `isai` where the factors have the pattern of a
+    /// symmetric matrix with a positive diagonal, in the order of colours, and these inverses are accurate;
+    /// else `exact`.
+    solves: Option<Solves> = None, takes "exact, isai or auto";
+
     /// Whether rows are permuted so that the largest product of entries is on the diagonal, and the matrix is
     /// scaled; auto: where the diagonal has zeros.
     matching: Option<bool> = None, takes "true, false or auto";
@@ -79,12 +96,17 @@ impl Params {
         Self::KEYS.iter().try_for_each(|key| key.check(self))
     }
 
+    /// Whether the factors have the pattern of A.
+    pub(super) fn keeps_pattern(&self) -> bool {
+        self.kind == Kind::Diagonal || self.kind == Kind::Levels && self.fill == 0
+    }
+
     /// The order, with what auto stands for.
     pub fn order(&self) -> Order {
-        self.order.unwrap_or(match (self.kind, self.fill) {
-            (Kind::Diagonal, _) | (Kind::Levels, 0) => Order::Multicolour,
-            (Kind::Levels, _) => Order::Rcm,
-            (Kind::Threshold, _) => Order::Amd,
+        self.order.unwrap_or(match self.kind {
+            _ if self.keeps_pattern() => Order::Multicolour,
+            Kind::Threshold => Order::Amd,
+            _ => Order::Rcm,
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::job::{self, Device, Method, Options, Precond};
 use crate::precond::schur::tests::stokes;
 use crate::problem::generate;
 use crate::problem::random::uniform;
+use crate::setup::SparseProducts;
 
 const ORDERS: [Order; 4] = [Order::Natural, Order::Rcm, Order::Amd, Order::Multicolour];
 
@@ -140,7 +141,7 @@ fn threads_and_backends_change_nothing() {
     let a = problem("convection-diffusion:24");
     let r: Vec<f64> = (0..a.n_rows()).map(|i| uniform(1, i as u64) - 0.5).collect();
     for kind in [Kind::Levels, Kind::Threshold, Kind::Diagonal] {
-        let params = Params { kind, ..Params::default() };
+        let params = Params { kind, solves: Some(Solves::Exact), ..Params::default() };
         let expected = applied(&Reference::new(), &a, &params, &r);
         for threads in [1, 2, 3] {
             assert_eq!(applied(&Cpu::new(threads).unwrap(), &a, &params, &r), expected);
@@ -156,6 +157,65 @@ fn threads_and_backends_change_nothing() {
             assert!((found - expected).abs() < 1e-13, "{order}: {found} {expected}");
         }
     }
+}
+
+/// The product of M with each unit vector.
+fn all_of_m(a: &Csr<f64>, params: &Params) -> Vec<Vec<f64>> {
+    let unit = |j: usize| (0..a.n_rows()).map(|i| f64::from(u8::from(i == j))).collect::<Vec<_>>();
+    (0..a.n_rows()).map(|j| applied(&Cpu::new(1).unwrap(), a, params, &unit(j))).collect()
+}
+
+/// Also of inverses that nobody would take by himself, and of rows that are permuted and scaled.
+#[test]
+fn inverses_are_near_the_solutions_and_symmetric_where_the_factors_are() {
+    let ordered = |order: Order, solves: Solves| Params {
+        order: Some(order),
+        solves: Some(solves),
+        ..Params::default()
+    };
+    let (spd, hidden) = (problem("tet:4"), random(40, 4, true));
+    for (a, order, most) in
+        [(&spd, Order::Multicolour, 0.2), (&spd, Order::Natural, 0.5), (&hidden, Order::Multicolour, 0.6)]
+    {
+        let exact = all_of_m(a, &ordered(order, Solves::Exact));
+        let m = all_of_m(a, &ordered(order, Solves::Inverses));
+        let norm = |m: &[Vec<f64>]| m.concat().iter().map(|v| v * v).sum::<f64>().sqrt();
+        let apart: Vec<Vec<f64>> = exact
+            .iter()
+            .zip(&m)
+            .map(|(exact, found)| exact.iter().zip(found).map(|(exact, found)| exact - found).collect())
+            .collect();
+        let share = norm(&apart) / norm(&exact);
+        assert!(share > 0.0 && share < most, "{order}: {share}");
+        for (j, column) in m.iter().enumerate().filter(|_| std::ptr::eq(a, &spd)) {
+            for (i, &v) in column.iter().enumerate() {
+                assert!((v - m[i][j]).abs() < 1e-15, "{order} {i} {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn inverses_are_taken_where_they_are_accurate() {
+    let taken = |a: &Csr<f64>, params: Params| {
+        let cpu = Cpu::new(1).unwrap();
+        Ilu::<f64, _>::setup(&cpu, a, &params).unwrap().info().solves
+    };
+    let (mesh, solves) = (problem("tet:6"), Some(Solves::Inverses));
+    assert_eq!(taken(&mesh, Params::default()), Solves::Inverses);
+    assert_eq!(taken(&mesh, Params { kind: Kind::Diagonal, ..Params::default() }), Solves::Inverses);
+    assert_eq!(taken(&mesh, Params { order: Some(Order::Natural), ..Params::default() }), Solves::Exact);
+    assert_eq!(
+        taken(&mesh, Params { fill: 1, order: Some(Order::Multicolour), ..Params::default() }),
+        Solves::Exact
+    );
+    assert_eq!(taken(&mesh, Params { kind: Kind::Threshold, ..Params::default() }), Solves::Exact);
+    assert_eq!(taken(&mesh, Params { kind: Kind::Threshold, solves, ..Params::default() }), Solves::Inverses);
+    // Not of other matrices, nor where they leave much.
+    assert_eq!(taken(&problem("convection-diffusion:9"), Params::default()), Solves::Exact);
+    let mesh = Arc::new(problem("poisson2d:9"));
+    let biharmonic = SparseProducts::<f64>::product(&Reference::new(), &mesh, &mesh).unwrap();
+    assert_eq!(taken(&biharmonic, Params::default()), Solves::Exact);
 }
 
 #[test]

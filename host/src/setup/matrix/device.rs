@@ -84,6 +84,12 @@ impl<T: Real> DeviceCsr<T> {
         Ok(copy)
     }
 
+    /// The matrix with these row pointers, columns and values.
+    pub(crate) fn of_arrays(size: Size, [row_ptr, col_idx, values]: [&Arc<Buffer>; 3]) -> Self {
+        let (row_ptr, col_idx, values) = (row_ptr.clone(), col_idx.clone(), values.clone());
+        DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData }
+    }
+
     /// A matrix that is nothing yet, with room for some rows of `a`.
     pub(crate) fn with_room_for(gpu: &Gpu, a: &Csr<T>, rows: Range<usize>) -> Result<Self> {
         let (row_ptr, device) = (a.row_ptr(), gpu.device());
@@ -240,19 +246,19 @@ impl<T: Real> DeviceCsr<T> {
         Ok((row_ptr, col_idx, download(&self.values, self.size.nnz, T::ZERO)?))
     }
 
-    pub(in crate::setup) fn row_ptr(&self) -> *const u32 {
+    pub(crate) fn row_ptr(&self) -> *const u32 {
         self.row_ptr.address as *const u32
     }
     pub(in crate::setup) fn col_idx(&self) -> *const u32 {
         self.col_idx.address as *const u32
     }
-    pub(in crate::setup) fn col_idx_mut(&self) -> *mut u32 {
+    pub(crate) fn col_idx_mut(&self) -> *mut u32 {
         self.col_idx.address as *mut u32
     }
     pub(crate) fn values(&self) -> *const T {
         self.values.address as *const T
     }
-    pub(in crate::setup) fn values_mut(&self) -> *mut T {
+    pub(crate) fn values_mut(&self) -> *mut T {
         self.values.address as *mut T
     }
 }

@@ -7,11 +7,12 @@ use cuda_std::Real;
 use gpu_kernels::incomplete::{self, FACTS, FactorRows, NewTriangle, UNCOLOURED};
 use gpu_kernels::setup::sub_warp::Pattern;
 
+use super::super::factors::Factored;
 use super::super::info::Info;
-use super::super::params::{Kind, Order, Params};
+use super::super::params::{Kind, Order, Params, Solves};
 use super::super::solve::{DeviceTriangles, TriangleArrays};
 use super::host::{SHIFT, SHIFTS};
-use super::{Factorisations, TriangularSolves, factorised};
+use super::{FactoredOn, Factorisations};
 use crate::backend::Memory;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::{Buffer, check_reach, download};
@@ -30,9 +31,9 @@ impl<T: Real> Factorisations<T> for Gpu {
         a: &Csr<T>,
         there: Option<&DeviceCsr<T>>,
         params: &Params,
-    ) -> Result<(DeviceTriangles<T>, Info)> {
-        let on_pattern = params.kind == Kind::Diagonal || params.kind == Kind::Levels && params.fill == 0;
-        let is_ours = on_pattern && params.order() == Order::Multicolour && params.matching != Some(true);
+    ) -> Result<(FactoredOn<T, Self>, Info)> {
+        let is_ours =
+            params.keeps_pattern() && params.order() == Order::Multicolour && params.matching != Some(true);
         if is_ours && a.n_rows() > 0 {
             let uploaded;
             let there = match there {
@@ -46,8 +47,7 @@ impl<T: Real> Factorisations<T> for Gpu {
                 return Ok(factorised);
             }
         }
-        let (triangles, info) = factorised::<T, T>(a, params)?;
-        Ok((self.triangles(triangles)?, info))
+        self.factorise_on_host(a, params)
     }
 }
 
@@ -109,12 +109,10 @@ impl Gpu {
         &self,
         a: &DeviceCsr<T>,
         params: &Params,
-    ) -> Result<Option<(DeviceTriangles<T>, Info)>> {
+    ) -> Result<Option<(FactoredOn<T, Self>, Info)>> {
         let Some((facts, colours)) = self.prepared(a, params)? else { return Ok(None) };
         let arranged = self.arranged(a, &colours)?;
         let factors = self.eliminated(a, &arranged, &colours, params.kind, facts.is_symmetric)?;
-        let triangles = self.split(a, &arranged, &factors, &colours)?;
-        let levels = colours.starts.len() - 1;
         let info = Info {
             params: params.clone(),
             is_symmetric: facts.is_symmetric,
@@ -122,10 +120,20 @@ impl Gpu {
             entries: arranged.nnz,
             changed_pivots: factors.changed,
             shift: factors.shift,
-            levels: [levels; 2],
-            bytes: triangles.bytes(),
+            solves: Solves::Inverses,
+            levels: [1; 2],
+            bytes: 0,
         };
-        Ok(Some((triangles, info)))
+        let rows = DeviceCsr::of_arrays(a.size, [&arranged.row_ptr, &arranged.col_idx, &factors.values]);
+        if let Some(inverses) =
+            self.inverses_of_factors(&rows, &colours.order, (params, facts.is_symmetric))?
+        {
+            return Ok(Some((Factored::Inverses(inverses), info)));
+        }
+        let triangles = self.split(a, &arranged, &factors, &colours)?;
+        let levels = [colours.starts.len() - 1; 2];
+        let info = Info { solves: Solves::Exact, levels, bytes: triangles.bytes(), ..info };
+        Ok(Some((Factored::Triangles(triangles), info)))
     }
 
     /// What is known of the matrix, and its colours. `None` where the host must factorise it: a diagonal that
@@ -137,7 +145,7 @@ impl Gpu {
             return Ok(None);
         }
         let at = if facts.is_paired { None } else { Some(self.transpose(a)?) };
-        if at.as_ref().map_or(Ok(false), |at| self.has_long_rows(at))? {
+        if at.as_ref().map_or(Ok(false), |at| self.has_longer_rows(at, LONG))? {
             return Ok(None);
         }
         let colours = self.coloured(a, at.as_ref())?;
@@ -184,7 +192,7 @@ impl Gpu {
         };
         // SAFETY: as above.
         unsafe { self.launch(a.size.n_rows << log2_lanes, &kernel) }?;
-        self.find_long_rows(a, &facts)?;
+        self.find_long_rows(a, LONG, &facts)?;
         let facts = download(&facts, FACTS, 0u32)?;
         let holds = |fact: usize| facts[fact] != 0;
         let is_symmetric = !holds(incomplete::NOT_POSITIVE) && !holds(incomplete::UNSYMMETRIC);
@@ -197,17 +205,16 @@ impl Gpu {
         })
     }
 
-    fn find_long_rows<T: Real>(&self, a: &DeviceCsr<T>, facts: &Buffer) -> Result<()> {
+    fn find_long_rows<T: Real>(&self, a: &DeviceCsr<T>, most: u32, facts: &Buffer) -> Result<()> {
         let (n, facts) = (a.size.n_rows as u64, facts.address as *mut u32);
         // SAFETY: the matrix is valid, and there is a place for each fact.
-        unsafe {
-            self.launch(a.size.n_rows, &incomplete::find_long_rows { n, most: LONG, a: a.pattern(), facts })
-        }
+        unsafe { self.launch(a.size.n_rows, &incomplete::find_long_rows { n, most, a: a.pattern(), facts }) }
     }
 
-    fn has_long_rows<T: Real>(&self, a: &DeviceCsr<T>) -> Result<bool> {
+    /// Whether a row has more entries than so many.
+    pub(super) fn has_longer_rows<T: Real>(&self, a: &DeviceCsr<T>, most: u32) -> Result<bool> {
         let facts = Buffer::zeroed(self.device(), FACTS * size_of::<u32>())?;
-        self.find_long_rows(a, &facts)?;
+        self.find_long_rows(a, most, &facts)?;
         Ok(download(&facts, FACTS, 0u32)?[incomplete::LONG] != 0)
     }
 

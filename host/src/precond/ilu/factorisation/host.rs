@@ -1,12 +1,15 @@
 //! On the host: permuted, scaled, factorised, scheduled.
 
+use std::sync::Arc;
+
 use cuda_std::Real;
 
 use super::super::arrangement::Arrangement;
 use super::super::elimination::{eliminate_pivot, eliminate_row, on_pattern};
-use super::super::factors::Factors;
+use super::super::factors::{Factored, Factors};
 use super::super::info::Info;
-use super::super::params::{Kind, Params};
+use super::super::inverse::inverses;
+use super::super::params::{Kind, Params, Solves};
 use super::super::schedule::{Triangle, Unscheduled};
 use super::super::solve::Triangles;
 use super::super::{pattern, threshold};
@@ -27,11 +30,28 @@ const USELESS: &str = "the incomplete factors are useless: what is solved with t
 
 /// The factors of a square matrix, finite, in the order of their solution, rounded to S.
 pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Triangles<S>, Info)> {
+    let (arrangement, factors, info) = with_info(a, params)?;
+    Ok(solved(&factors, &arrangement, info))
+}
+
+type FactoredOnHost<T> = Factored<Triangles<T>, Arc<Csr<T>>>;
+
+/// The same, or inverses where they serve.
+pub(super) fn factored<T: Real>(a: &Csr<T>, params: &Params) -> Result<(FactoredOnHost<T>, Info)> {
+    let (arrangement, factors, info) = with_info(a, params)?;
+    if let Some(inverses) = inverses(&factors, &arrangement, params, info.is_symmetric) {
+        return Ok((Factored::Inverses(inverses.map(Arc::new)), info));
+    }
+    let (triangles, info) = solved(&factors, &arrangement, info);
+    Ok((Factored::Triangles(triangles), info))
+}
+
+/// The factors in their arrangement, and what they are; how they are applied is not known yet.
+fn with_info<T: Real>(a: &Csr<T>, params: &Params) -> Result<(Arrangement, Factors, Info)> {
     let diagonal = a.diagonal();
     let is_symmetric =
         diagonal.iter().all(|&d| d > T::ZERO) && a.is_symmetric(check::ROUNDING).is_symmetric();
     let (arrangement, factors) = useful_factors(a, params, is_symmetric)?;
-    let triangles = scheduled(&factors, &arrangement);
     let info = Info {
         params: params.clone(),
         is_symmetric,
@@ -39,10 +59,19 @@ pub fn factorised<T: Real, S: Real>(a: &Csr<T>, params: &Params) -> Result<(Tria
         entries: factors.whole.nnz(),
         changed_pivots: factors.changed,
         shift: factors.shift,
-        levels: [triangles.lower.levels(), triangles.upper.levels()],
-        bytes: triangles.bytes(),
+        solves: Solves::Inverses,
+        levels: [1; 2],
+        bytes: 0,
     };
-    Ok((triangles, info))
+    Ok((arrangement, factors, info))
+}
+
+/// The triangles, and that they are solved with.
+fn solved<S: Real>(factors: &Factors, arrangement: &Arrangement, info: Info) -> (Triangles<S>, Info) {
+    let triangles = scheduled(factors, arrangement);
+    let levels = [triangles.lower.levels(), triangles.upper.levels()];
+    let info = Info { solves: Solves::Exact, levels, bytes: triangles.bytes(), ..info };
+    (triangles, info)
 }
 
 /// The factors in their arrangement. Where rows were permuted although nobody asked for it, and factors by

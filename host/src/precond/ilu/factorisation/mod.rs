@@ -2,6 +2,7 @@
 
 use cuda_std::Real;
 
+use super::factors::Factored;
 use super::info::Info;
 use super::params::Params;
 use super::solve::TriangularSolves;
@@ -9,9 +10,10 @@ use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::setup::Matrices;
+use crate::setup::{Formats, Matrices};
 
 mod device;
+mod device_inverse;
 mod host;
 #[cfg(test)]
 mod tests;
@@ -20,10 +22,13 @@ pub use host::factorised;
 #[cfg(test)]
 pub(super) use host::factors;
 
+/// The factors of a backend.
+pub type FactoredOn<T, B> = Factored<<B as TriangularSolves<T>>::Triangles, <B as Matrices<T>>::Csr>;
+
 /// Incomplete factorisations for a backend: the same factors on each.
-pub trait Factorisations<T: Real>: TriangularSolves<T> + Matrices<T> {
-    /// The factors of a square, finite matrix, in the order of their solution. `there` is the matrix where
-    /// the backend computes, if it is there already.
+pub trait Factorisations<T: Real>: TriangularSolves<T> + Formats<T, T> {
+    /// The factors of a square, finite matrix, and what is known of them: not the bytes of inverses. `there`
+    /// is the matrix where the backend computes, if it is there already.
     ///
     /// # Errors
     /// Memory that runs out; [`Error::Reach`](crate::Error::Reach) where a triangle has more entries than 32
@@ -33,10 +38,24 @@ pub trait Factorisations<T: Real>: TriangularSolves<T> + Matrices<T> {
         a: &Csr<T>,
         there: Option<&Self::Csr>,
         params: &Params,
-    ) -> Result<(Self::Triangles, Info)> {
+    ) -> Result<(FactoredOn<T, Self>, Info)> {
         let _ = there;
-        let (triangles, info) = factorised::<T, T>(a, params)?;
-        Ok((self.triangles(triangles)?, info))
+        self.factorise_on_host(a, params)
+    }
+
+    /// The same by the host.
+    ///
+    /// # Errors
+    /// As above.
+    fn factorise_on_host(&self, a: &Csr<T>, params: &Params) -> Result<(FactoredOn<T, Self>, Info)> {
+        let (factors, info) = host::factored(a, params)?;
+        let factors = match factors {
+            Factored::Triangles(triangles) => Factored::Triangles(self.triangles(triangles)?),
+            Factored::Inverses([lower, upper]) => {
+                Factored::Inverses([Matrices::<T>::csr(self, &lower)?, Matrices::<T>::csr(self, &upper)?])
+            }
+        };
+        Ok((factors, info))
     }
 }
 

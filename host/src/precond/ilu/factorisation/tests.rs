@@ -7,10 +7,11 @@ use super::*;
 use crate::backend::gpu::Gpu;
 use crate::launch::sim::Sim;
 use crate::precond::ilu::arrangement::Arrangement;
-use crate::precond::ilu::params::Kind;
+use crate::precond::ilu::inverse::inverses;
+use crate::precond::ilu::params::{Kind, Solves};
 use crate::problem::generate;
 use crate::problem::random::uniform;
-use crate::setup::DeviceCsr;
+use crate::setup::{DeviceCsr, SparseProducts};
 
 /// Entries that are not where their mirror images are, with a diagonal; some pivots are too small.
 fn lopsided(n: usize) -> Csr<f64> {
@@ -74,5 +75,44 @@ fn what_the_device_does_not_factorise_is_left_to_the_host() {
         assert!(gpu.factors_by_colours(&there, &Params::default()).unwrap().is_none());
         let (_, info) = gpu.factorise(&a, None, &Params::default()).unwrap();
         assert_eq!(info, factorised::<f64, f64>(&a, &Params::default()).unwrap().1);
+    }
+}
+
+/// The factors have inverses that are large outside of their pattern.
+fn biharmonic() -> Csr<f64> {
+    let a = Arc::new(generated("poisson2d:9"));
+    Csr::clone(&SparseProducts::<f64>::product(&Reference::new(), &a, &a).unwrap())
+}
+
+#[test]
+fn the_device_computes_the_inverses_of_the_host_to_the_last_bit() {
+    let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
+    for (a, is_symmetric) in [
+        (generated("tet:5"), true),
+        (generated("convection-diffusion:9:40"), false),
+        (lopsided(67), false),
+        (biharmonic(), true),
+        (generated("poisson2d:1"), true),
+    ] {
+        for solves in [Some(Solves::Inverses), None] {
+            let params = Params { solves, ..Params::default() };
+            let arrangement = Arrangement::of(&a, &params, false, is_symmetric).unwrap();
+            let factors = factors(&|| arrangement.apply(&a), &params, is_symmetric);
+            let expected = inverses::<f64>(&factors, &arrangement, &params, is_symmetric);
+            let there = DeviceCsr::upload(&gpu, &a).unwrap();
+            let (found, info) = gpu.factorise(&a, Some(&there), &params).unwrap();
+            match (found, expected) {
+                (Factored::Inverses(found), Some(expected)) => {
+                    for (found, expected) in found.iter().zip(expected) {
+                        assert_eq!(*Matrices::<f64>::csr_to_host(&gpu, found).unwrap(), expected);
+                    }
+                }
+                (found, expected) => {
+                    let is_exact = matches!(found, Factored::Triangles(_)) && expected.is_none();
+                    let is_left = !is_symmetric || a == biharmonic();
+                    assert!(is_exact && solves.is_none() && is_left, "{info:?}");
+                }
+            }
+        }
     }
 }
