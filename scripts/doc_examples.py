@@ -1,6 +1,6 @@
 """Which public items of the libraries for kernels have no example in their documentation.
 
-    python3 scripts/doc_examples.py FOLDER       compiles the documentation into FOLDER
+    python3 scripts/doc_examples.py FOLDER       FOLDER is that of the build, target
 
 Prints the items without one and a line for each crate; the exit status is 1 if there are any. Counted are
 modules, types, traits, functions, methods and macros, also those that a crate exports from private modules.
@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 # The package without its "warpsolve-", and features.
 CRATES = [("cuda-std", "rand"), ("cust", ""), ("cuda-builder", ""), ("cuda-std-macros", ""), ("cust-derive", "")]
@@ -85,19 +86,31 @@ class Crate:
         return sorted(path for path, has_example in self.seen.values() if not has_example)
 
 
-def describe(package, features, folder):
-    """What rustdoc knows of a crate, which it tells nobody yet but who asks for what is unstable."""
+def describe(package, features, folder, rustdoc):
+    """What rustdoc knows of a crate."""
     command = ["cargo", "rustdoc", "--quiet", "--lib", "--package", f"warpsolve-{package}", "--features", features]
     command += ["--target-dir", folder, "--", "-Zunstable-options", "--output-format", "json"]
-    subprocess.run(command, check=True, env={**os.environ, "RUSTC_BOOTSTRAP": "1"})
+    subprocess.run(command, check=True, env={**os.environ, "RUSTDOC": rustdoc})
     with open(f"{folder}/doc/{package.replace('-', '_')}.json", encoding="utf-8") as file:
         return json.load(file)
 
 
+def outspoken_rustdoc(folder):
+    """A rustdoc that tells what is unstable. No other program is asked for that, so that what the compiler has
+    made of other crates in the folder of the build serves as it is."""
+    path = os.path.join(folder, "rustdoc")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc "$@"\n')
+    os.chmod(path, 0o755)
+    return path
+
+
 def main():
     complete = True
-    for package, features in CRATES:
-        crate = Crate(describe(package, features, sys.argv[1]))
+    with tempfile.TemporaryDirectory() as folder:
+        rustdoc = outspoken_rustdoc(folder)
+        crates = [Crate(describe(package, features, sys.argv[1], rustdoc)) for package, features in CRATES]
+    for crate in crates:
         missing = crate.missing()
         for item in missing:
             print(f"no example: {item}")
