@@ -21,6 +21,9 @@ use crate::solver::direct::Outlook;
 /// Iterations that a way is worth waiting for which was the last, when a factorisation comes after it.
 const PATIENCE: u32 = 1000;
 
+/// Why a factorisation is tried that was left.
+const NOTHING_ELSE: &str = "no other way has served, however long it takes";
+
 /// Where the choice of a way to solve stands.
 pub(super) struct Ladder {
     /// What the job leaves open.
@@ -157,12 +160,22 @@ impl Ladder {
     /// ways that are left too: there nothing bounds it.
     pub fn put_off(&mut self, error: &Error) {
         let (Error::Outgrown { .. }, Some(tried)) = (error, self.rungs.get(self.at)) else { return };
-        let reason = "no other way has served, however long it takes".into();
-        let direct = Rung { reason, ..tried.clone() };
+        let direct = Rung { reason: NOTHING_ELSE.into(), ..tried.clone() };
         if let Some(last) = self.rungs.last_mut().filter(|last| last.method != Method::Direct) {
             last.patience.get_or_insert(PATIENCE);
         }
         self.rungs.push(direct);
+    }
+
+    /// Puts a factorisation that was left, because it takes long, behind the last way, for which nothing could
+    /// be set up. Whether there is one.
+    pub fn resort_to_factors(&mut self) -> bool {
+        let is_factorisation = |rung: &&Rung| rung.method == Method::Direct;
+        let Some((last, others)) = self.rungs.split_last().filter(|_| self.is_last()) else { return false };
+        let left = others.iter().find(is_factorisation).filter(|_| !is_factorisation(&last));
+        let direct = left.map(|left| Rung { reason: NOTHING_ELSE.into(), ..left.clone() });
+        self.rungs.extend(direct.clone());
+        direct.is_some()
     }
 
     /// Leaves the way tried now, for the matrix, for the next.
@@ -220,4 +233,31 @@ pub(super) fn is_conclusive(reason: StopReason) -> bool {
             | StopReason::AtRounding
             | StopReason::Interrupted
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Precond;
+    use crate::job::rung::Cost;
+    use crate::problem::generate;
+
+    #[test]
+    fn a_factorisation_that_takes_long_comes_after_what_could_not_be_set_up() {
+        let (device, options) = (Device::cpu(1).unwrap(), Options::default());
+        let mut a = Arc::new(generate(&"convection-diffusion:20".parse().unwrap(), 1).unwrap());
+        let mut look = Look::at(&mut a, Place::Device(&device), &options, &mut Times::default()).unwrap();
+        let mut ladder = Ladder::of(&mut a, options, &mut look).unwrap();
+        let direct = ladder.rungs.iter().find(|rung| rung.method == Method::Direct).unwrap();
+        let long = Rung { cost: Some(Cost { seconds: 1e4, bytes: 1e9 }), ..direct.clone() };
+        let factors = Rung { method: Method::Gmres, precond: Precond::Ilu, ..direct.clone() };
+        ladder.rungs = vec![long, factors];
+        let plan = ladder.plan(&a, device.target()).unwrap();
+        assert_eq!((plan.method, ladder.is_last(), ladder.left.len()), (Method::Gmres, true, 1));
+        assert!(ladder.resort_to_factors());
+        ladder.leave(&a, Attempt::without_a_start(Method::Gmres, Precond::Ilu, "useless".into()));
+        let plan = ladder.plan(&a, device.target()).unwrap();
+        assert_eq!((plan.method, ladder.is_last()), (Method::Direct, true));
+        assert!(!ladder.resort_to_factors());
+    }
 }

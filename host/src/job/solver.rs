@@ -186,10 +186,15 @@ impl Solver {
         loop {
             let start = Instant::now();
             match self.prepare() {
-                Err(error) if !self.ladder.is_last() => self.climb_after(start, error)?,
+                Err(error) if self.has_another() => self.climb_after(start, error)?,
                 done => return done,
             }
         }
+    }
+
+    /// Whether there is another way after one that came to nothing.
+    fn has_another(&mut self) -> bool {
+        !self.ladder.is_last() || self.ladder.resort_to_factors()
     }
 
     /// Leaves the way tried since `start`, which came to nothing, for the next.
@@ -279,12 +284,12 @@ impl Solver {
                         break;
                     }
                 }
-                Err(error) if self.ladder.is_last() && best.is_none() => return Err(error),
-                Err(_) if self.ladder.is_last() => {
+                Err(_) if self.ladder.is_last() && best.is_some() => {
                     last_seconds = begin.elapsed().as_secs_f64();
                     break;
                 }
-                Err(error) => self.climb_after(begin, error)?,
+                Err(error) if self.has_another() => self.climb_after(begin, error)?,
+                Err(error) => return Err(error),
             }
         }
         let mut solution = best.expect("the loop ends with one");
