@@ -2,7 +2,7 @@
 
 use warpsolve::comm::Quality;
 use warpsolve::io::matrix::{Layout, Symmetry};
-use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung, Scaled, ranks};
+use warpsolve::job::{Attempt, Cost, Prospect, Reordered, Report, Rung, Scaled, Warning, ranks};
 use warpsolve::precond::{amg, ilu};
 use warpsolve::solver::direct::{Info, Kind, Prediction};
 
@@ -317,7 +317,10 @@ fn result(lines: &mut Lines, facts: &Facts) {
         true => ("||P b - A x|| / ||P b||", " with P b the projected right-hand side"),
     };
     let residual = report.relative_residual;
-    lines.add("residual", format!("{ratio} = {residual:.2e}{of}, recomputed in f64 (asked: {asked})"));
+    let is_careful = |warning: &Warning| matches!(warning, Warning::InTwiceTheDigits { .. });
+    let digits =
+        if report.warnings.iter().any(is_careful) { "with twice the digits of f64" } else { "in f64" };
+    lines.add("residual", format!("{ratio} = {residual:.2e}{of}, recomputed {digits} (asked: {asked})"));
     let error = report.backward_error;
     lines.add("", format!("backward error ||b - A x|| / (||A|| ||x|| + ||b||) = {error:.2e}"));
 }

@@ -225,6 +225,12 @@ pub enum Warning {
         /// Whether it started from 0.
         from_zero: bool,
     },
+    /// The residual was computed with twice the digits of f64, for in f64 it is mostly rounding of the
+    /// products.
+    InTwiceTheDigits {
+        /// What `||b - A x|| / ||b||` is in f64.
+        relative_residual: f64,
+    },
     /// The method failed as it does with a preconditioner of too little accuracy, and the hierarchy was
     /// applied in f32, as asked.
     HierarchyInF32,
@@ -297,6 +303,11 @@ impl fmt::Display for Warning {
                 )
             }
             Warning::Singular(why) => f.write_str(why),
+            Warning::InTwiceTheDigits { relative_residual } => write!(
+                f,
+                "the residual was computed with twice the digits of f64; b - A x in f64 gives {relative_residual:.2e}, \
+                 which is rounding of its products"
+            ),
             Warning::WorseThanStart { relative_residual, from_zero } => {
                 let start = if *from_zero { "x = 0" } else { "the start" };
                 write!(

@@ -7,6 +7,7 @@ use crate::matrix::Csr;
 use crate::matrix::backward_error::larger;
 use crate::norm::{holds, norm, of_extreme};
 use crate::powers::times;
+use crate::solver::direct::doubled_residual;
 
 /// Rows whose sum is one number, so that the order of additions does not depend on the threads.
 const CHUNK: usize = 4096;
@@ -70,6 +71,12 @@ impl Norms {
         let (squares, max) = squares_and_max(a, x, b, |r| r);
         let of_extreme = || of_extreme(max, |e| squares_and_max(a, x, b, |r| times(r, e)).0);
         Norms { two: if holds(squares) { squares.sqrt() } else { of_extreme() }, max }
+    }
+
+    /// The same as if computed with twice the digits.
+    pub fn in_twice_the_digits(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Norms {
+        let r = doubled_residual(a, x, b);
+        Norms { two: norm(&r), max: r.iter().fold(0.0, |max, r| larger(max, r.abs())) }
     }
 
     /// Those of n elements that are known to have at least this 2-norm.

@@ -23,10 +23,25 @@ impl Solver {
             && error() <= UNITS * f64::EPSILON
     }
 
+    /// Measures what a factorisation has left with the digits that it was refined with, where rounding of
+    /// `b - A x` in f64 alone is more than was asked for.
+    fn measured_with_care(&self, rhs: &Rhs, solved: &mut Solved) -> Option<Warning> {
+        if !self.is_rounding(rhs, solved) {
+            return None;
+        }
+        let careful = Norms::in_twice_the_digits(&self.plan.a, &solved.x, rhs.b);
+        (careful.two <= rhs.threshold).then(|| {
+            let in_f64 = std::mem::replace(&mut solved.residual, careful);
+            solved.outcome.reason = StopReason::Converged;
+            Warning::InTwiceTheDigits { relative_residual: relative(in_f64.two, rhs.norm) }
+        })
+    }
+
     /// What becomes of a solution that is none: why there may not be one, and the start again where that is
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
+        warnings.extend(self.measured_with_care(rhs, solved));
         if self.is_rounding(rhs, solved) {
             solved.outcome.reason = StopReason::AtRounding;
         }

@@ -64,6 +64,7 @@ mod tests;
 mod vectors;
 
 use condition::condition;
+pub(crate) use doubled::residual as doubled_residual;
 use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
@@ -216,7 +217,7 @@ impl Direct {
                 self.correct(run, on_progress)?;
             }
             let is_last = self.is_last();
-            let is_left = !run.is_done() && !run.is_at_rounding();
+            let is_left = !run.is_done() && !self.is_settled(run);
             let mut least = 0.0;
             if is_left && (is_last || is_singular || self.shows_null_space(run)) {
                 least = self.refine_within_range(run, start.clone(), most, on_progress);
@@ -227,7 +228,7 @@ impl Direct {
                 () if least > run.threshold && run.norm() >= HONEST * least => {
                     return Ok(StopReason::NoSolution { least });
                 }
-                () if run.is_at_rounding() || is_last && run.is_rounding() => {
+                () if self.is_settled(run) || is_last && run.is_rounding() => {
                     return Ok(StopReason::AtRounding);
                 }
                 () if is_last => return Ok(StopReason::Stagnated),
@@ -259,6 +260,15 @@ impl Direct {
             goes_on = run.take(&d);
         }
         Ok(())
+    }
+
+    /// Whether nothing is left but rounding. An x that has exploded is mostly null space, and what it leaves
+    /// is rounding of that: other factors may tell, unless they take long.
+    fn is_settled(&self, run: &Refinement) -> bool {
+        let is_long =
+            |prediction: Prediction| prediction.kind == Kind::Lu && prediction.seconds() >= WORTH_A_LOOK;
+        let is_last = || self.factorisation.as_ref().is_some_and(|f| is_long(f.prediction));
+        run.is_at_rounding() && (!run.has_exploded() || is_last())
     }
 
     /// Whether no other factorisation may serve where this one has not.
