@@ -114,11 +114,24 @@ pub fn system(source: &Source, rhs: Option<&Path>, progress: &Progress) -> Resul
     let start = Instant::now();
     let (a, summary) = source.matrix(progress)?;
     let b = match rhs {
-        Some(path) => read_vectors(path)?,
+        Some(path) => right_hand_sides(path, a.n_rows())?,
         None => vec![vec![1.0; a.n_rows()]],
     };
     progress.clear();
     Ok(System { a: Arc::new(a), b, summary, read_seconds: start.elapsed().as_secs_f64() })
+}
+
+/// The columns of a file, which must be as long as the matrix has rows.
+fn right_hand_sides(path: &Path, n_rows: usize) -> Result<Vec<Vec<f64>>> {
+    let columns = read_vectors(path)?;
+    match (columns.len(), columns.first().map_or(0, Vec::len)) {
+        (_, length) if length == n_rows => Ok(columns),
+        (count, found) => {
+            let error = Error::Dimension { what: "right-hand side", found, expected: n_rows };
+            let path = path.display();
+            Err(Error::Option(format!("{error}: {path} holds a {found} x {count} array")))
+        }
+    }
 }
 
 /// A file of what multigrid is to interpolate well.

@@ -167,7 +167,7 @@ impl Ladder {
         self.rungs.push(direct);
     }
 
-    /// Puts a factorisation that was left, because it takes long, behind the last way, for which nothing could
+    /// Puts a factorisation that was left, because it takes long, behind the last way, of which nothing could
     /// be set up. Whether there is one.
     pub fn resort_to_factors(&mut self) -> bool {
         let is_factorisation = |rung: &&Rung| rung.method == Method::Direct;
