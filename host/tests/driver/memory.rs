@@ -142,10 +142,24 @@ fn what_was_copied_to_the_device_may_be_changed_at_once() {
     assert!(found == source, "bytes changed on the way");
 }
 
+/// Whether this process runs nothing but a test that needs much memory: the fake's is that of all tests.
+/// Otherwise it starts one that does.
+fn is_alone(test: &str) -> bool {
+    const CHILD: &str = "WARPSOLVE_TEST_ALONE";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    let output = child.args(["--exact", test]).env(CHILD, "1").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    false
+}
+
 /// Threads of one pool help both, however few they are.
 #[test]
 fn devices_are_copied_to_and_from_at_the_same_time() {
-    if !fake() {
+    if !fake() || !is_alone("memory::devices_are_copied_to_and_from_at_the_same_time") {
         return;
     }
     let copy = |ordinal: u32| {
@@ -218,18 +232,9 @@ fn memory_that_does_not_fit_is_refused_with_figures() {
     assert_eq!(device.memory().unwrap().1, 200 << 20);
 }
 
-/// In a process of its own, since the fake's memory is that of all tests.
 #[test]
 fn memory_that_is_given_back_is_free_and_is_used_again() {
-    const TEST: &str = "memory_that_is_given_back_is_free_and_is_used_again";
-    const CHILD: &str = "WARPSOLVE_TEST_POOL";
-    if !fake() {
-        return;
-    }
-    if std::env::var_os(CHILD).is_none() {
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        let output = child.args(["--exact", TEST]).env(CHILD, "1").output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    if !fake() || !is_alone("memory::memory_that_is_given_back_is_free_and_is_used_again") {
         return;
     }
     // With a pool and without.
