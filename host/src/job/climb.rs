@@ -167,11 +167,14 @@ impl Ladder {
         self.rungs.push(direct);
     }
 
-    /// Puts a factorisation that was left, because it takes long, behind the last way, of which nothing could
-    /// be set up. Whether there is one.
-    pub fn resort_to_factors(&mut self) -> bool {
+    /// Whether there is another way after the one tried now, of which nothing could be set up. Behind the
+    /// last a factorisation comes that was left because it takes long.
+    pub fn has_another(&mut self) -> bool {
+        if !self.is_last() {
+            return true;
+        }
         let is_factorisation = |rung: &&Rung| rung.method == Method::Direct;
-        let Some((last, others)) = self.rungs.split_last().filter(|_| self.is_last()) else { return false };
+        let Some((last, others)) = self.rungs.split_last() else { return false };
         let left = others.iter().find(is_factorisation).filter(|_| !is_factorisation(&last));
         let direct = left.map(|left| Rung { reason: NOTHING_ELSE.into(), ..left.clone() });
         self.rungs.extend(direct.clone());
@@ -254,10 +257,10 @@ mod tests {
         ladder.rungs = vec![long, factors];
         let plan = ladder.plan(&a, device.target()).unwrap();
         assert_eq!((plan.method, ladder.is_last(), ladder.left.len()), (Method::Gmres, true, 1));
-        assert!(ladder.resort_to_factors());
+        assert!(ladder.has_another());
         ladder.leave(&a, Attempt::without_a_start(Method::Gmres, Precond::Ilu, "useless".into()));
         let plan = ladder.plan(&a, device.target()).unwrap();
         assert_eq!((plan.method, ladder.is_last()), (Method::Direct, true));
-        assert!(!ladder.resort_to_factors());
+        assert!(!ladder.has_another());
     }
 }

@@ -186,15 +186,10 @@ impl Solver {
         loop {
             let start = Instant::now();
             match self.prepare() {
-                Err(error) if self.has_another() => self.climb_after(start, error)?,
+                Err(error) if self.ladder.has_another() => self.climb_after(start, error)?,
                 done => return done,
             }
         }
-    }
-
-    /// Whether there is another way after one that came to nothing.
-    fn has_another(&mut self) -> bool {
-        !self.ladder.is_last() || self.ladder.resort_to_factors()
     }
 
     /// Leaves the way tried since `start`, which came to nothing, for the next.
@@ -288,7 +283,7 @@ impl Solver {
                     last_seconds = begin.elapsed().as_secs_f64();
                     break;
                 }
-                Err(error) if self.has_another() => self.climb_after(begin, error)?,
+                Err(error) if self.ladder.has_another() => self.climb_after(begin, error)?,
                 Err(error) => return Err(error),
             }
         }

@@ -23,27 +23,26 @@ impl Solver {
             && error() <= UNITS * f64::EPSILON
     }
 
-    /// Measures what a factorisation has left with the digits that it was refined with, where rounding of
-    /// `b - A x` in f64 alone is more than was asked for.
-    fn measured_with_care(&self, rhs: &Rhs, solved: &mut Solved) -> Option<Warning> {
-        if !self.is_rounding(rhs, solved) {
+    /// Measures what a factorisation has left but for rounding with the digits that it was refined with:
+    /// `b - A x` in f64 may be more than was asked for by rounding of its products alone.
+    fn measure_with_care(&self, rhs: &Rhs, solved: &mut Solved) -> Option<Warning> {
+        let careful = Norms::in_twice_the_digits(&self.plan.a, &solved.x, rhs.b);
+        let is_met = careful.two <= rhs.threshold;
+        if !is_met {
+            solved.outcome.reason = StopReason::AtRounding;
             return None;
         }
-        let careful = Norms::in_twice_the_digits(&self.plan.a, &solved.x, rhs.b);
-        (careful.two <= rhs.threshold).then(|| {
-            let in_f64 = std::mem::replace(&mut solved.residual, careful);
-            solved.outcome.reason = StopReason::Converged;
-            Warning::InTwiceTheDigits { relative_residual: relative(in_f64.two, rhs.norm) }
-        })
+        let in_f64 = std::mem::replace(&mut solved.residual, careful);
+        solved.outcome.reason = StopReason::Converged;
+        Some(Warning::InTwiceTheDigits { relative_residual: relative(in_f64.two, rhs.norm) })
     }
 
     /// What becomes of a solution that is none: why there may not be one, and the start again where that is
     /// better.
     pub(super) fn settle(&self, rhs: &Rhs, solved: &mut Solved) -> Vec<Warning> {
         let mut warnings = Vec::new();
-        warnings.extend(self.measured_with_care(rhs, solved));
         if self.is_rounding(rhs, solved) {
-            solved.outcome.reason = StopReason::AtRounding;
+            warnings.extend(self.measure_with_care(rhs, solved));
         }
         let reason = solved.outcome.reason;
         if reason == StopReason::AtRounding {

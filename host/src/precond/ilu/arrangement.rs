@@ -52,22 +52,9 @@ impl Arrangement {
 
     /// B.
     pub fn apply<T: Real>(&self, a: &Csr<T>) -> Csr<f64> {
-        let n = a.n_rows();
-        let places = self.column_places();
-        Csr::from_rows(
-            n,
-            n,
-            |e| a.row_len(self.rows[e] as usize),
-            |e, columns, values| {
-                let row = a.row(self.rows[e] as usize);
-                let entries = row.0.iter().zip(row.1);
-                for ((column, value), (&j, &v)) in columns.iter_mut().zip(&mut *values).zip(entries) {
-                    *column = places[j as usize];
-                    *value = self.row_scale(e) * v.to_f64() * self.column_scale(*column as usize);
-                }
-                sort_row(columns, values);
-            },
-        )
+        permuted(a, &self.rows, &self.column_places(), |e, column, v| {
+            self.row_scale(e) * v.to_f64() * self.column_scale(column)
+        })
     }
 
     /// Where each column of A is in B.
@@ -76,4 +63,25 @@ impl Arrangement {
         self.columns.iter().enumerate().for_each(|(e, &j)| places[j as usize] = e as u32);
         places
     }
+}
+
+/// The square matrix whose row e is row `rows[e]` of `a`, with what is in column j in column `places[j]`, and
+/// there `value(e, column, v)`.
+pub(super) fn permuted<T: Real, S: Real>(
+    a: &Csr<T>,
+    rows: &[u32],
+    places: &[u32],
+    value: impl Fn(usize, usize, T) -> S + Sync,
+) -> Csr<S> {
+    let n = a.n_rows();
+    let fill = |e: usize, columns: &mut [u32], values: &mut [S]| {
+        let row = a.row(rows[e] as usize);
+        let entries = row.0.iter().zip(row.1);
+        for ((column, new), (&j, &v)) in columns.iter_mut().zip(&mut *values).zip(entries) {
+            *column = places[j as usize];
+            *new = value(e, *column as usize, v);
+        }
+        sort_row(columns, values);
+    };
+    Csr::from_rows(n, n, |e| a.row_len(rows[e] as usize), fill)
 }

@@ -6,10 +6,9 @@
 
 use cuda_std::Real;
 
-use super::arrangement::Arrangement;
+use super::arrangement::{Arrangement, permuted};
 use super::factors::Factors;
 use super::params::{Order, Params, Solves};
-use super::schedule::sort_row;
 use crate::matrix::Csr;
 use crate::parallel::*;
 
@@ -44,22 +43,23 @@ pub(super) fn inverses<S: Real>(
     params: &Params,
     is_symmetric: bool,
 ) -> Option<[Csr<S>; 2]> {
+    if !params.may_be_inverted(is_symmetric) {
+        return None;
+    }
     let is_asked = params.solves == Some(Solves::Inverses);
     let made = |rows: &Csr<f64>, has_ones: bool| {
         let triangle = Lower { rows, has_ones };
         if !is_asked && triangle.longest_row() > LONG as usize {
             return None;
         }
-        let (inverse, left_over) = triangle.inverse();
-        (is_asked || are_accurate(left_over, rows.n_rows())).then_some(inverse)
+        let inverse = triangle.inverse();
+        (is_asked || are_accurate(triangle.left_over(&inverse), rows.n_rows())).then_some(inverse)
     };
-    if !params.may_be_inverted(is_symmetric) {
-        return None;
-    }
     let (lower, upper) = (made(&factors.whole, true)?, made(&factors.whole.transpose(), false)?.transpose());
-    let Arrangement { rows, columns, .. } = arrangement;
-    let lower = renumbered(&lower, columns, rows, |_, q| arrangement.row_scale(q));
-    let upper = renumbered(&upper, columns, columns, |p, _| arrangement.column_scale(p));
+    let (places, Arrangement { rows, columns, scales }) = (arrangement.column_places(), arrangement);
+    let scale = |which: usize, i: usize| scales.as_ref().map_or(1.0, |scales| scales[which][i]);
+    let lower = permuted(&lower, &places, rows, |_, j, v| S::from_f64(v * scale(0, j)));
+    let upper = permuted(&upper, &places, columns, |i, _, v| S::from_f64(v * scale(1, i)));
     Some([lower, upper])
 }
 
@@ -86,17 +86,14 @@ impl Lower<'_> {
         (0..self.rows.n_rows()).map(|e| self.rows.row_len(e)).max().unwrap_or(0)
     }
 
-    /// N, and the sum of the squares of what `N L` has outside of the pattern, each product by itself.
-    fn inverse(&self) -> (Csr<f64>, f64) {
+    /// N.
+    fn inverse(&self) -> Csr<f64> {
         let n = self.rows.n_rows();
         let fill = |e: usize, columns: &mut [u32], values: &mut [f64]| {
             columns.copy_from_slice(&self.rows.row(e).0[..columns.len()]);
             self.fill_row(columns, values);
         };
-        let inverse = Csr::from_rows(n, n, |e| self.left(e).0.len() + 1, fill);
-        let rows = (0..n).into_par_iter().with_min_len(LEAST_ROWS);
-        let left_over = rows.map(|e| self.left_over(inverse.row(e))).collect().iter().sum();
-        (inverse, left_over)
+        Csr::from_rows(n, n, |e| self.left(e).0.len() + 1, fill)
     }
 
     /// The row of N in these columns, of which the last is on the diagonal.
@@ -115,36 +112,17 @@ impl Lower<'_> {
         }
     }
 
-    fn left_over(&self, (columns, row): (&[u32], &[f64])) -> f64 {
-        let products = columns.iter().zip(row).flat_map(|(&k, &v)| {
-            let (others, values) = self.left(k as usize);
-            others.iter().zip(values).map(move |(q, l)| (q, v * l))
-        });
-        products
-            .filter(|(q, _)| columns.binary_search(q).is_err())
-            .map(|(_, product)| product * product)
-            .sum()
+    /// The sum of the squares of what `N L` has outside of the pattern, each product by itself.
+    fn left_over(&self, inverse: &Csr<f64>) -> f64 {
+        let of_row = |e: usize| {
+            let (columns, row) = inverse.row(e);
+            let products = columns.iter().zip(row).flat_map(|(&k, &v)| {
+                let (others, values) = self.left(k as usize);
+                others.iter().zip(values).map(move |(q, l)| (q, v * l))
+            });
+            let outside = products.filter(|(q, _)| columns.binary_search(q).is_err());
+            outside.map(|(_, product)| product * product).sum::<f64>()
+        };
+        (0..inverse.n_rows()).into_par_iter().with_min_len(LEAST_ROWS).map(of_row).collect().iter().sum()
     }
-}
-
-/// The matrix whose row `rows[e]` and column `columns[q]` are row e and column q of `n`, entries times
-/// `scale(e, q)`.
-fn renumbered<S: Real>(
-    n: &Csr<f64>,
-    rows: &[u32],
-    columns: &[u32],
-    scale: impl Fn(usize, usize) -> f64 + Sync,
-) -> Csr<S> {
-    let mut places = vec![0u32; rows.len()];
-    rows.iter().zip(0..).for_each(|(&row, e)| places[row as usize] = e);
-    let fill = |row: usize, new_columns: &mut [u32], new_values: &mut [S]| {
-        let e = places[row] as usize;
-        let entries = n.row(e).0.iter().zip(n.row(e).1);
-        for ((column, value), (&q, &v)) in new_columns.iter_mut().zip(&mut *new_values).zip(entries) {
-            *column = columns[q as usize];
-            *value = S::from_f64(v * scale(e, q as usize));
-        }
-        sort_row(new_columns, new_values);
-    };
-    Csr::from_rows(rows.len(), columns.len(), |row| n.row_len(places[row] as usize), fill)
 }

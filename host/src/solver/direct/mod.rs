@@ -265,10 +265,7 @@ impl Direct {
     /// Whether nothing is left but rounding. An x that has exploded is mostly null space, and what it leaves
     /// is rounding of that: other factors may tell, unless they take long.
     fn is_settled(&self, run: &Refinement) -> bool {
-        let is_long =
-            |prediction: Prediction| prediction.kind == Kind::Lu && prediction.seconds() >= WORTH_A_LOOK;
-        let is_last = || self.factorisation.as_ref().is_some_and(|f| is_long(f.prediction));
-        run.is_at_rounding() && (!run.has_exploded() || is_last())
+        run.is_at_rounding() && (!run.has_exploded() || self.took_long(Kind::Lu))
     }
 
     /// Whether no other factorisation may serve where this one has not.
@@ -285,9 +282,14 @@ impl Direct {
     /// Whether these factors may tell of a null space, where others would take long. Pairs are scaled so that
     /// their entries are near 1; other scalings may leave a regular matrix singular in f64.
     fn shows_null_space(&self, run: &Refinement) -> bool {
+        run.has_exploded() && self.took_long(Kind::Ldlt)
+    }
+
+    /// Whether these factors are of this kind, and others like them would take long.
+    fn took_long(&self, kind: Kind) -> bool {
         let is_long =
-            |prediction: Prediction| prediction.kind == Kind::Ldlt && prediction.seconds() >= WORTH_A_LOOK;
-        run.has_exploded() && self.factorisation.as_ref().is_some_and(|f| is_long(f.prediction))
+            |prediction: &Prediction| prediction.kind == kind && prediction.seconds() >= WORTH_A_LOOK;
+        self.factorisation.as_ref().is_some_and(|factorisation| is_long(&factorisation.prediction))
     }
 
     /// Keeps x out of the null space, where there is one, and the residual within the range; returns the
