@@ -2,11 +2,12 @@
 """Iterations and seconds on problems of PyAMG's gallery that are hard for multigrid, without options and with explicit ones.
 
     pip install pyamg
-    python3 scripts/gallery.py target/release/warpsolve [--device cuda] [--folder FOLDER] [--only NAME]
+    python3 scripts/gallery.py target/release/warpsolve [--device cuda] [--folder FOLDER] [--only NAME] [--pyamg]
 
 The matrices are written to FOLDER, and kept for the next run. A row for each: what the program chose by itself, its iterations and
 seconds without the reading, then the same for each explicit choice; in the last column, how many times as long the default took as
-the best of them.
+the best of them. With --pyamg also what PyAMG's own measures of strength and interpolations come to: iterations of CG, and
+its operator complexity.
 """
 
 import argparse
@@ -26,6 +27,15 @@ CHOICES = {
     "pmis": ["--precond", "amg", "--coarsening", "pmis"],
     "pmis 0.5": ["--precond", "amg", "--coarsening", "pmis", "--amg", "strength=0.5"],
     "blocks": ["--precond", "amg", "--block-size", "2"],
+}
+EVOLUTION = ("evolution", {"k": 2, "epsilon": 4.0})
+PYAMG = {
+    "SA, evolution": lambda a: pyamg.smoothed_aggregation_solver(a, strength=EVOLUTION),
+    "SA, evolution, energy": lambda a: pyamg.smoothed_aggregation_solver(
+        a, strength=EVOLUTION, smooth=("energy", {"krylov": "cg", "maxiter": 4, "degree": 2})),
+    "SA, affinity": lambda a: pyamg.smoothed_aggregation_solver(a, strength=("affinity", {"epsilon": 4.0})),
+    "root nodes, evolution": lambda a: pyamg.rootnode_solver(a, strength=EVOLUTION),
+    "Ruge-Stuben": pyamg.ruge_stuben_solver,
 }
 
 
@@ -97,17 +107,30 @@ def solve(binary, path, options):
     return used, found["iterations"] if found["stop_reason"] == "converged" else None, seconds
 
 
+def pyamg_iterations(make_solver, a):
+    """Iterations of CG to 1e-8, at most 500, and the operator complexity."""
+    try:
+        hierarchy = make_solver(a)
+    except (ValueError, MemoryError) as fault:
+        return str(fault)
+    residuals = []
+    hierarchy.solve(np.ones(a.shape[0]), tol=1e-8, accel="cg", maxiter=500, residuals=residuals)
+    return f"{len(residuals) - 1} ({hierarchy.operator_complexity():.2f})"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("warpsolve", help="the binary")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--folder", default="target/gallery")
     parser.add_argument("--only", default="", help="problems with this in their name")
+    parser.add_argument("--pyamg", action="store_true", help="PyAMG's own solvers too")
     arguments = parser.parse_args()
     binary, device = os.path.abspath(arguments.warpsolve), ["--device", arguments.device]
     os.makedirs(arguments.folder, exist_ok=True)
-    print("| problem | default | | " + " | ".join(CHOICES) + " | times the best |")
-    print("|---|---|---|" + "---|" * len(CHOICES) + "---|")
+    peers = PYAMG if arguments.pyamg else {}
+    print("| problem | default | | " + " | ".join([*CHOICES, *peers]) + " | times the best |")
+    print("|---|---|---|" + "---|" * len({**CHOICES, **peers}) + "---|")
     for name, make in problems():
         if arguments.only not in name:
             continue
@@ -124,6 +147,9 @@ def main():
             _, count, took = best(options)
             cells.append("-" if count is None else f"{count} in {1e3 * took:.0f} ms")
             least = least if count is None else min(least, took)
+        if peers:
+            a = scipy.io.mmread(path).tocsr()
+            cells += [pyamg_iterations(make_solver, a) for make_solver in peers.values()]
         shown = "fails" if iterations is None else f"{iterations} in {1e3 * seconds:.0f} ms"
         print(f"| {name} | {used} | {shown} | " + " | ".join(cells) + f" | {seconds / least:.2f} |", flush=True)
     return 0

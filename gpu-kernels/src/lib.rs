@@ -82,6 +82,8 @@ pub fn entries() -> Vec<&'static str> {
         convert::ROUND_SCALED_ENTRIES,
         convert::SLICE_WIDTHS_ENTRIES,
         convert::SORT_WINDOWS_ENTRIES,
+        dictionary::COLLECT_VALUES_ENTRIES,
+        dictionary::ENCODE_ENTRIES,
         COLOUR_ENTRIES,
         DIRECTION_ENTRIES,
         DOT_ENTRIES,

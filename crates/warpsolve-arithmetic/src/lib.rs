@@ -11,6 +11,7 @@
 //! | [`orthonormal`] | the QR decomposition of a few vectors |
 //! | [`pivots`] | pivots of incomplete factorisations that are too small |
 //! | [`compression`] | a column and a rounded value in 32 bits |
+//! | [`coding`] | a column and the number of a value in 32 bits |
 //! | [`survey`] | what one look at every entry of a matrix finds |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`], [`patterns`] | the small programs |
@@ -19,6 +20,7 @@
 pub mod angle;
 pub mod blocks;
 pub mod cells;
+pub mod coding;
 pub mod compression;
 pub mod gmres;
 pub mod noise;

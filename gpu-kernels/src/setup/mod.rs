@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod check;
 pub mod columns;
 pub mod convert;
+pub mod dictionary;
 pub mod independent_set;
 pub mod interpolate;
 pub mod inverse;

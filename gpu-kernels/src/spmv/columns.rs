@@ -2,6 +2,7 @@
 //! registers, each with its own vectors, epilogue and guard. Every column gets the bits that its format's
 //! kernel for one gives, but for the sums over the grid of another number of blocks.
 
+use arithmetic::coding::Coding;
 use arithmetic::compression::Compression;
 use cuda_std::{
     Real, kernel,
@@ -248,6 +249,47 @@ pub unsafe fn spmv_csr_columns<T: Real, const K: usize, E: Epilogue<T>>(
             }
             rows(&columns, i, asked, parts, &mut sums);
             base += thread::stride() >> log2_lanes;
+        }
+        finish(&columns, running, sums);
+    }
+}
+
+/// [`fn@super::coded::spmv_coded`] for up to K columns.
+#[kernel(T = [f64], K = [4, 8], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, ProductDot<T>])]
+pub unsafe fn spmv_coded_columns<T: Real, const K: usize, E: Epilogue<T>>(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    coding: Coding,
+    entries: *const u32,
+    values: *const T,
+    columns: [Column<T, E>; K],
+) {
+    // SAFETY: the launcher's arguments describe a valid matrix.
+    unsafe {
+        let running = running(&columns);
+        let mut sums = [[T::ZERO; 2]; K];
+        let mut position = thread::index_x();
+        while position < n_rows as usize {
+            let (row, mut first, mut left) = place(slice_ptr, permutation, position);
+            let inputs = inputs(&columns, running, row);
+            let mut products = [T::ZERO; K];
+            while left > 0 {
+                let mut at = [0; BATCH];
+                let mut found = [T::ZERO; BATCH];
+                unroll::<BATCH>(|k| {
+                    if (k as u32) < left {
+                        let (distance, number) = coding.decode(entries.ld_cs(first + k * SLICE));
+                        at[k] = row.wrapping_add_signed(distance as isize);
+                        found[k] = values.ld_nc(number as usize);
+                    }
+                });
+                add_products(&columns, running, at, found, left, &mut products);
+                first += BATCH * SLICE;
+                left = left.saturating_sub(BATCH as u32);
+            }
+            rows(&columns, row, inputs, products, &mut sums);
+            position += thread::stride();
         }
         finish(&columns, running, sums);
     }

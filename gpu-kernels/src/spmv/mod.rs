@@ -1,6 +1,7 @@
 //! Sparse matrix-vector products, one file a format, each with every [`crate::epilogue`].
 
 pub mod block;
+pub mod coded;
 pub mod columns;
 pub mod compressed;
 pub mod csr;
@@ -17,6 +18,8 @@ pub(crate) fn entries() -> Vec<&'static str> {
     [
         block::SPMV_BLOCK_CSR_ENTRIES,
         block::SPMV_BLOCK_SELL_ENTRIES,
+        coded::SPMV_CODED_ENTRIES,
+        columns::SPMV_CODED_COLUMNS_ENTRIES,
         columns::SPMV_COMPRESSED_COLUMNS_ENTRIES,
         columns::SPMV_CSR_COLUMNS_ENTRIES,
         columns::SPMV_SELL_COLUMNS_ENTRIES,

@@ -3,7 +3,9 @@
 use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::Epilogue;
-use gpu_kernels::spmv::columns::{Column, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns};
+use gpu_kernels::spmv::columns::{
+    Column, spmv_coded_columns, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns,
+};
 use gpu_kernels::spmv::indices::{Indices16, Indices32};
 
 use super::matrix::{DeviceMatrix, Layout};
@@ -20,7 +22,10 @@ impl<T: Real> DeviceMatrix<T> {
     pub(super) fn takes_columns(&self) -> bool {
         matches!(
             self.layout,
-            Layout::Sell { .. } | Layout::Compressed { .. } | Layout::Crs { wide: false, .. }
+            Layout::Sell { .. }
+                | Layout::Coded { .. }
+                | Layout::Compressed { .. }
+                | Layout::Crs { wide: false, .. }
         )
     }
 }
@@ -65,6 +70,19 @@ impl Gpu {
                         spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
                     self.launch_columns::<T, E>(work, &kernel)
                 }
+            }
+            &Layout::Coded { coding, ref slices } => {
+                let (slice_ptr, permutation, entries) = (slices.pointers(), slices.permutation(), col_idx);
+                let kernel = spmv_coded_columns::<T, K, E> {
+                    n_rows,
+                    slice_ptr,
+                    permutation,
+                    coding,
+                    entries,
+                    values,
+                    columns,
+                };
+                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use arithmetic::coding::Coding;
 use arithmetic::compression::Compression;
 use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::{BlockEpilogue, Epilogue};
 use gpu_kernels::spmv::block::{spmv_block_csr, spmv_block_sell};
+use gpu_kernels::spmv::coded::spmv_coded;
 use gpu_kernels::spmv::compressed::spmv_compressed;
 use gpu_kernels::spmv::csr::{Offset, spmv_csr, spmv_csr_vector};
 use gpu_kernels::spmv::ell::spmv_ell;
@@ -51,6 +53,11 @@ pub(crate) enum Layout {
     Sell {
         slices: Slices,
         bases: Option<Arc<Buffer>>,
+    },
+    /// [`gpu_kernels::spmv::coded`]: entries in `col_idx`, the different values in `values`.
+    Coded {
+        coding: Coding,
+        slices: Slices,
     },
     /// [`gpu_kernels::spmv::compressed`]: entries in `col_idx`, those of the pivots in `values`, and the
     /// columns of the pivots unless they are the diagonal's.
@@ -177,8 +184,8 @@ impl<T: Real> DeviceMatrix<T> {
     /// Unknowns that share a column index.
     fn block(&self) -> usize {
         match self.layout {
-            Layout::Crs { .. } | Layout::Ell { .. } | Layout::Sell { .. } | Layout::Compressed { .. } => 1,
             Layout::BlockCrs { block, .. } | Layout::BlockSell { block, .. } => block,
+            _ => 1,
         }
     }
 
@@ -210,7 +217,9 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         match self.layout {
             Layout::Crs { .. } => Format::Crs.to_string(),
             Layout::Ell { .. } => Format::Ell.to_string(),
-            Layout::Sell { .. } | Layout::Compressed { .. } => Format::Sell.to_string(),
+            Layout::Sell { .. } | Layout::Coded { .. } | Layout::Compressed { .. } => {
+                Format::Sell.to_string()
+            }
             Layout::BlockCrs { block, .. } => Format::BlockCrs(block).to_string(),
             Layout::BlockSell { block, .. } => Format::BlockSell(block).to_string(),
         }
@@ -219,6 +228,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         match &self.layout {
             Layout::Crs { .. } | Layout::Ell { .. } | Layout::BlockCrs { .. } => 1,
             Layout::Sell { slices, .. }
+            | Layout::Coded { slices, .. }
             | Layout::Compressed { slices, .. }
             | Layout::BlockSell { slices, .. } => slices.sigma,
         }
@@ -241,7 +251,7 @@ impl<T: Real> Operator for DeviceMatrix<T> {
             Layout::Crs { row_ptr, .. } | Layout::BlockCrs { row_ptr, .. } => row_ptr.bytes(),
             Layout::Ell { .. } => 0,
             Layout::Sell { slices: s, bases } => slices(s) + bases.as_ref().map_or(0, |bases| bases.bytes()),
-            Layout::BlockSell { slices: s, .. } => slices(s),
+            Layout::Coded { slices: s, .. } | Layout::BlockSell { slices: s, .. } => slices(s),
             Layout::Compressed { slices: s, pivots, .. } => {
                 slices(s) + pivots.as_ref().map_or(0, |p| p.bytes())
             }
@@ -249,9 +259,10 @@ impl<T: Real> Operator for DeviceMatrix<T> {
         self.col_idx.bytes() + self.values.bytes() + pointers
     }
     fn traffic(&self) -> u64 {
-        // A compressed entry has its value in the word of its column; the pivots' take as much as row
-        // pointers.
+        // A coded or compressed entry has its value in the word of its column; the pivots' take as much as
+        // row pointers.
         let (value_bytes, pivot_bytes) = match &self.layout {
+            Layout::Coded { .. } => (0, 0),
             Layout::Compressed { pivots, .. } => (0, pivots.as_ref().map_or(0, |_| 4 * self.n_rows)),
             _ => (size_of::<T>(), 0),
         };
@@ -285,6 +296,13 @@ impl Gpu {
             Layout::Sell { slices, bases: Some(bases) } => {
                 let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
                 self.sell_product(a.work(a.n_rows, vectors), n_rows, slices, indices, values, x, e)
+            }
+            &Layout::Coded { coding, ref slices } => {
+                let (slice_ptr, permutation, entries) = (slices.pointers(), slices.permutation(), col_idx);
+                let kernel =
+                    spmv_coded { n_rows, slice_ptr, permutation, coding, entries, values, x, e, guard };
+                // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+                unsafe { self.launch_rows::<T, E>(a.work(a.n_rows, vectors), &kernel) }
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());

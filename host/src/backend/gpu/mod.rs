@@ -17,6 +17,7 @@ use crate::launch::{Launch, notice, sim::Sim};
 
 pub(crate) mod buffer;
 mod cells;
+mod coded;
 mod columns;
 pub(crate) mod matrix;
 mod memory;

@@ -28,9 +28,9 @@ impl<T: Real> CrsFormat<T> for Gpu {
 
 impl<T: Real, S: Real> Formats<T, S> for Gpu {
     /// Blocks are chosen for as if each were one entry. Waits for the padding of each window that is tried,
-    /// and for how far columns are apart.
+    /// for how many values there are, and how far columns are apart.
     fn operator(&self, a: &Blocks<DeviceCsr<T>>) -> Result<DeviceMatrix<S>> {
-        self.shorten(self.in_chosen_format(a)?)
+        self.shorten(self.encode_large(self.in_chosen_format(a)?)?)
     }
 
     fn with_reason(&self, matrix: DeviceMatrix<S>, reason: String) -> DeviceMatrix<S> {
