@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::Value;
-use warpsolve::io::matrix_market::{read_vectors, write_vector, write_vectors};
+use warpsolve::io::matrix_market::{Symmetry, read_vectors, write_matrix, write_vector, write_vectors};
+use warpsolve::matrix::Csr;
 
 use super::{Shell, relative_residual, rhs};
 
@@ -219,6 +220,18 @@ fn a_signal_ends_a_factorisation() {
         // It was done already, or not factorising yet, and the signal ended it at once.
     }
     panic!("no factorisation of 2 s");
+}
+
+/// The factors of a random graph end in a full matrix, which several threads take apart.
+#[test]
+fn one_thread_is_enough_for_a_factorisation() {
+    let (shell, n) = (Shell::new(), 1500);
+    let row = |i: usize| (1..6).map(move |k| (i, (i * (7 * k + 1) * (7 * k + 1) + 131 * k) % n, k as f64));
+    let entries = (0..n).flat_map(|i| row(i).chain([(i, i, 7.5)]));
+    let a = Csr::from_triplets(n, n, entries).unwrap();
+    write_matrix(&shell.path("A.mtx"), &a, Symmetry::General, "").unwrap();
+    let report = shell.json("solve A.mtx --solver direct --device cpu --threads 1", 0);
+    assert!(report["factorisation"]["entries"].as_u64() > Some(100_000), "{report}");
 }
 
 #[test]

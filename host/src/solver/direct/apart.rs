@@ -6,13 +6,16 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::Builder;
 use std::time::Duration;
 
+use rayon::ThreadPoolBuilder;
+
 use crate::error::{Error, Result};
 
 /// How long nobody looks whether the work is to be left.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Works in a thread of its own. `None` once `cancelled` is raised: then the thread, and what it holds, is
-/// there until the work is done, or the program ends.
+/// there until the work is done, or the program ends. The work has a pool of as many threads as the caller's,
+/// of which one waits here: it may be the only one.
 ///
 /// # Errors
 /// [`Error::Io`] where the system has no thread left.
@@ -21,11 +24,14 @@ pub fn apart<R: Send + 'static>(
     cancelled: &AtomicBool,
 ) -> Result<Option<R>> {
     let (sender, receiver) = channel();
+    let no_thread = |error| Error::io("start", "a thread", error);
+    let pool = ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build();
+    let pool = pool.map_err(|error| no_thread(std::io::Error::other(error)))?;
     let work = move || {
         // Nobody takes it where the caller has left.
-        drop(sender.send(work()));
+        drop(sender.send(pool.install(work)));
     };
-    let thread = Builder::new().spawn(work).map_err(|error| Error::io("start", "a thread", error))?;
+    let thread = Builder::new().spawn(work).map_err(no_thread)?;
     loop {
         match receiver.recv_timeout(LOOK) {
             Ok(result) => return Ok(Some(result)),
@@ -58,6 +64,13 @@ mod tests {
         };
         assert_eq!(apart(forever, &raised).unwrap(), None);
         drop(sender);
+    }
+
+    #[test]
+    fn work_has_as_many_threads_as_the_caller() {
+        let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let threads = || apart(rayon::current_num_threads, &AtomicBool::new(false)).unwrap();
+        assert_eq!(pool.install(threads), Some(3));
     }
 
     #[test]
