@@ -10,6 +10,7 @@ use faer::{Conj, MatMut, Par, Side, Spec};
 
 use super::blocks::Blocks;
 use super::columns::Columns;
+use super::normal::Normal;
 use super::prediction::{Prediction, failed, workspace};
 use super::sparse_lu::{Choice, SparseLu};
 use super::symbolic::{Care, General, Symbolic, flops_before};
@@ -42,6 +43,7 @@ enum Numbers {
     Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
     Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
     SparseLu { lu: SparseLu, choice: Choice },
+    Normal(Normal),
     BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64> },
 }
 
@@ -84,10 +86,16 @@ impl Factor {
             Numbers::Cholesky { symbolic, .. } | Numbers::Ldlt { symbolic, .. } => {
                 symbolic.solve_in_place_scratch::<f64>(1, PAR)
             }
-            Numbers::SparseLu { .. } => StackReq::EMPTY,
+            Numbers::SparseLu { .. } | Numbers::Normal(_) => StackReq::EMPTY,
             Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, PAR),
         };
         Ok(Ok(Factor { numbers, is_of_other: false, workspace: workspace(request)? }))
+    }
+
+    /// That of normal equations.
+    pub fn normal(normal: Normal) -> Result<Factor> {
+        let workspace = workspace(StackReq::EMPTY)?;
+        Ok(Factor { numbers: Numbers::Normal(normal), is_of_other: false, workspace })
     }
 
     /// Computes `L D L^T` again, of a matrix with other numbers.
@@ -115,8 +123,12 @@ impl Factor {
     }
 
     fn apply(&mut self, x: &mut [f64], is_transposed: bool) {
-        if let Numbers::SparseLu { lu, .. } = &self.numbers {
-            return if is_transposed { lu.solve_transposed(x) } else { lu.solve(x) };
+        match &mut self.numbers {
+            Numbers::SparseLu { lu, .. } if is_transposed => return lu.solve_transposed(x),
+            Numbers::SparseLu { lu, .. } => return lu.solve(x),
+            Numbers::Normal(normal) if is_transposed => return normal.solve_transposed(x),
+            Numbers::Normal(normal) => return normal.solve(x),
+            _ => {}
         }
         let stack = MemStack::new(&mut self.workspace);
         let n = x.len();
@@ -130,7 +142,7 @@ impl Factor {
                 let factor = IntranodeLbltRef::new(symbolic, values, below, within);
                 factor.solve_in_place_with_conj(Conj::No, x, PAR, stack);
             }
-            Numbers::SparseLu { .. } => unreachable!("solved above"),
+            Numbers::SparseLu { .. } | Numbers::Normal(_) => unreachable!("solved above"),
             Numbers::BlockLu { blocks, rows, factors } => {
                 let (rows, columns) = (permutation_of(&rows[0], &rows[1]), blocks.order());
                 match is_transposed {

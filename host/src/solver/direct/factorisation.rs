@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::apart::apart;
 use super::factor::{Factor, Failure};
 use super::kind::Kind;
+use super::normal::Normal;
 use super::ordered::{Counted, Ordered};
 use super::prediction::Prediction;
 use super::quality::Quality;
@@ -62,7 +63,8 @@ impl Factorisation {
     ) -> Result<Option<Factorisation>> {
         loop {
             let Ordered { scaling, scaled, rather, counted, rest } = ordered;
-            let is_lu = counted.prediction.kind == Kind::Lu;
+            let Prediction { kind, .. } = counted.prediction;
+            let (is_lu, predicted) = (kind == Kind::Lu, counted.prediction.seconds());
             let care = if is_lu { effort.care } else { Care::Usual };
             for (counted, care) in rather.map(|lu| (lu, Care::Little)).into_iter().chain([(counted, care)]) {
                 match numbers(counted, Effort { care, ..effort }, cancelled)? {
@@ -72,10 +74,39 @@ impl Factorisation {
                 }
             }
             if is_lu {
-                return Factorisation::perturbed(scaling, scaled, effort, cancelled);
+                let most = effort.most_seconds(predicted);
+                return match Factorisation::normal_of(scaling, scaled, most)? {
+                    Ok(made) => Ok(Some(made)),
+                    Err((scaling, scaled)) => Factorisation::perturbed(scaling, scaled, effort, cancelled),
+                };
             }
             ordered = Ordered::scaled(a, scaling, scaled, &rest)?;
         }
+    }
+
+    /// By [`Normal`] equations, in so many seconds at most; `None` where those do not serve.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn normal(a: &Csr<f64>, most_seconds: f64) -> Result<Option<Factorisation>> {
+        let scaling = Scaling::of(a);
+        let scaled = scaling.apply(a);
+        Ok(Factorisation::normal_of(scaling, scaled, most_seconds)?.ok())
+    }
+
+    /// The same of a matrix that is scaled; it comes back where they do not serve.
+    #[allow(clippy::type_complexity)]
+    fn normal_of(
+        scaling: Scaling,
+        scaled: Csr<f64>,
+        most_seconds: f64,
+    ) -> Result<std::result::Result<Factorisation, (Scaling, Csr<f64>)>> {
+        Ok(match Normal::of(&scaled, most_seconds)? {
+            Some((normal, prediction)) => {
+                Ok(Factorisation::new(scaling, scaled, (Factor::normal(normal)?, prediction)))
+            }
+            None => Err((scaling, scaled)),
+        })
     }
 
     /// LU of a matrix that differs by rounding, for one that has no regular factors.

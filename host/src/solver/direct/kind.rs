@@ -12,6 +12,8 @@ named! {
         Ldlt = "ldlt",
         /// `L U` with partial pivoting, of any matrix.
         Lu = "lu",
+        /// `L L^T` of the transpose of a matrix times itself, where LU grows without bounds.
+        Normal = "normal",
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `quality` | what they are worth |
 //! | `apart` | how they are left, where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
+//! | `normal` | normal equations, where LU grows |
 //! | `doubled`, `refine` | residuals, and refinement with them |
 //! | `krylov` | GMRES, where factors are too inaccurate for that |
 //! | `singular` | null spaces |
@@ -50,6 +51,7 @@ mod info;
 mod kind;
 mod krylov;
 mod minimum_degree;
+mod normal;
 mod ordered;
 mod pairs;
 mod prediction;
@@ -106,6 +108,8 @@ pub struct Direct {
     factorisation: Option<Factorisation>,
     /// Whether it is of the matrix scaled by means: there is no better one.
     is_best: bool,
+    /// Whether normal equations have been tried.
+    has_tried_normal: bool,
     /// Ends a factorisation.
     cancelled: Arc<AtomicBool>,
     /// How many times as long as predicted a factorisation may take.
@@ -136,6 +140,7 @@ impl Direct {
             is_rounded: false,
             factorisation: None,
             is_best: false,
+            has_tried_normal: false,
             cancelled: parameters.cancelled.clone(),
             excess: if parameters.is_bound { EXCESS } else { f64::INFINITY },
             is_out_of_hand: false,
@@ -157,7 +162,9 @@ impl Direct {
     pub fn info(&self) -> Option<Info> {
         let factorisation = self.factorisation.as_ref()?;
         let lu = factorisation.factor.sparse_lu();
-        let missing = lu.map_or(0, |lu| self.a.n_rows() - lu.rank());
+        // Where LU has grown its rank means nothing.
+        let is_disproved = self.null.as_ref().is_some_and(|null| null.right.is_empty());
+        let missing = lu.filter(|_| !is_disproved).map_or(0, |lu| self.a.n_rows() - lu.rank());
         let found = self.null.as_ref().map_or(self.null_space, |null| null.right.len());
         Some(Info {
             prediction: factorisation.prediction,
@@ -228,17 +235,15 @@ impl Direct {
                 () if least > run.threshold && run.norm() >= HONEST * least => {
                     return Ok(StopReason::NoSolution { least });
                 }
-                () if self.is_settled(run) || is_last && run.is_rounding() => {
-                    return Ok(StopReason::AtRounding);
-                }
-                () if is_last => return Ok(StopReason::Stagnated),
+                () if self.is_settled(run) => return Ok(StopReason::AtRounding),
                 () => {}
             }
             let begin = Instant::now();
-            let is_better = self.factorise_better(run)?;
+            let is_better = if is_last { self.factorise_normal()? } else { self.factorise_better(run)? };
             self.count_set_up(begin);
             if !is_better {
-                return Ok(StopReason::AtRounding);
+                let is_stagnated = is_last && !run.is_rounding();
+                return Ok(if is_stagnated { StopReason::Stagnated } else { StopReason::AtRounding });
             }
         }
     }
@@ -338,6 +343,20 @@ impl Direct {
             made => made?,
         };
         (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
+        Ok(true)
+    }
+
+    /// Solves by normal equations, where LU has neither solved nor proven anything; whether they serve.
+    fn factorise_normal(&mut self) -> Result<bool> {
+        let Some(factorisation) = self.factorisation.as_ref().filter(|_| !self.has_tried_normal) else {
+            return Ok(false);
+        };
+        self.has_tried_normal = true;
+        let most = Effort { care: Care::Usual, excess: self.excess };
+        let most = most.most_seconds(factorisation.prediction.seconds());
+        let Some(made) = Factorisation::normal(&self.a, most)? else { return Ok(false) };
+        self.factorisation = Some(made);
+        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, true);
         Ok(true)
     }
 }

@@ -48,7 +48,7 @@ impl Normal {
         Ok(made.serves().then_some((made, prediction)))
     }
 
-    /// Whether refinement with them converges. The residual of a first step is what they miss, all of it where
+    /// Whether refinement with them converges. What a first step leaves is what they miss, all of it where
     /// the matrix is singular; so a second one tells.
     fn serves(&mut self) -> bool {
         let mut r: Vec<f64> = (0..self.scaled.n_rows() as u64).map(|i| uniform(5, i) - 0.5).collect();

@@ -34,6 +34,11 @@ impl Counted {
         Ok(Counted { columns, symbolic, prediction })
     }
 
+    /// `L L^T` of normal equations.
+    pub fn normal(a: &Csr<f64>) -> Result<Counted> {
+        Counted::of(Columns::of(a), Kind::Normal, &Pivots::Diagonal)
+    }
+
     /// LU with its pivots in these rows.
     pub fn lu(a: &Csr<f64>, row_of: Vec<u32>) -> Result<Counted> {
         Counted::of(Columns::of(a), Kind::Lu, &Pivots::Rows(row_of))

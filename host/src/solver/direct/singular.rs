@@ -3,6 +3,7 @@
 use super::factorisation::Factorisation;
 use super::sparse_lu::SparseLu;
 use super::vectors::{norm, orthonormalise};
+use crate::matrix::Csr;
 use crate::problem::random::uniform;
 
 /// Vectors looked for first, and at most.
@@ -16,6 +17,9 @@ const MOST_ENTRIES: f64 = 2e8;
 const STEPS: usize = 3;
 /// Singular values of the scaled matrix, whose largest entries are near 1, below this are 0 but for rounding.
 const ZERO: f64 = 1e-13;
+/// What vectors that LU says belong to the null space may be mapped to. Where it has grown they are mapped to
+/// anything, and the matrix may be regular.
+const NEARLY_ZERO: f64 = 1e-10;
 
 /// Orthonormal vectors that the scaled matrix S maps to 0, and its transpose: `S v = 0`, `S^T u = 0`.
 pub struct NullVectors {
@@ -37,7 +41,7 @@ impl NullVectors {
         if let Some(lu) = factorisation.factor.sparse_lu()
             && lu.rank() < n
         {
-            return of_rank(lu, n - lu.rank(), b);
+            return of_rank(lu, n - lu.rank(), b).verified(&factorisation.scaled);
         }
         let affordable = (MOST_ENTRIES / factorisation.prediction.entries) as usize;
         let mut count = FIRST;
@@ -48,6 +52,17 @@ impl NullVectors {
                 return found;
             }
         }
+    }
+}
+
+impl NullVectors {
+    /// None, if not all are mapped to 0.
+    fn verified(self, scaled: &Csr<f64>) -> NullVectors {
+        let transposed = scaled.transpose();
+        let is_null = |a: &Csr<f64>, v: &Vec<f64>| norm(&a.mul_vec(v)) <= NEARLY_ZERO;
+        let are_null = self.left.iter().all(|u| is_null(&transposed, u))
+            && self.right.iter().all(|v| is_null(scaled, v));
+        if are_null { self } else { NullVectors { left: Vec::new(), right: Vec::new(), is_complete: true } }
     }
 }
 

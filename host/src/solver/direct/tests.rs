@@ -7,6 +7,7 @@ use crate::solver::Stop;
 
 mod bound;
 mod full;
+mod growth;
 mod pivots;
 mod singular;
 
