@@ -247,7 +247,7 @@ pub fn prospect(name: &str, prospect: &Prospect) -> String {
     lines.add("structure", structure.to_string());
     lines.add("values", analysis.values.to_string());
     lines.gap();
-    let columns = ["way", "seconds", "memory", "patience", "why"];
+    let columns = ["way", "seconds", "memory", "iterations at most", "why"];
     let columns =
         columns.map(|name| (name, if name == "why" || name == "way" { Align::Left } else { Align::Right }));
     let row = |rung: &Rung| {

@@ -341,7 +341,7 @@ fn the_bidomain_equations_are_solved_in_every_format() {
         let report = shell.json(&line, 0);
         assert!(report["relative_residual"].as_f64().unwrap() < 1.01e-8, "{line}");
         let (stdout, stderr) = shell.run(&line, 0);
-        assert!(stderr.contains("its null space is the constants of one unknown of each node"), "{stderr}");
+        assert!(stderr.contains("its null space has the constants of one unknown of each node"), "{stderr}");
         assert_eq!(stdout.contains(", 2 x 2 blocks"), options.contains("--block-size"), "{stdout}");
     }
     // It diverges: no garbage is written.

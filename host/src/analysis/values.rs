@@ -82,6 +82,8 @@ impl fmt::Display for Values {
         write!(f, "{dominant:.0} % of the rows dominant, {m_share:.0} % an M-matrix, ")?;
         if self.is_indefinite {
             write!(f, "indefinite, ")?;
+        } else if self.is_symmetric && negative > 0 && positive + zero == 0 {
+            write!(f, "negative definite as far as it shows, so that -A x = -b is solved, ")?;
         }
         if self.zero_sums > 0 {
             write!(f, "{} rows add up to 0, ", self.zero_sums)?;

@@ -125,11 +125,14 @@ impl Ladder {
         self.analysis.as_ref()
     }
 
-    /// The same of the matrix as it was given, for reports; but of -A where that is solved with.
+    /// The same of the matrix as it was given, for reports.
     pub fn told(&self) -> Option<Analysis> {
         let mut analysis = self.analysis.clone()?;
         let values = &mut analysis.values;
         (values.least, values.most) = (times(values.least, self.divided), times(values.most, self.divided));
+        if self.is_negated {
+            values.negate();
+        }
         if let Some(isolated) = &self.isolated {
             isolated.take_out_of(&mut analysis);
         }

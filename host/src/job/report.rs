@@ -281,7 +281,7 @@ impl fmt::Display for Warning {
                 };
                 let components =
                     if *dimension == 1 { String::new() } else { format!(" on {dimension} components") };
-                write!(f, "the matrix is singular: its null space is {vectors}{components}; ")?;
+                write!(f, "the matrix is singular: its null space has {vectors}{components}; ")?;
                 match *share {
                     1.0 => {
                         f.write_str("all of the right-hand side is outside of its range, where no x reaches")

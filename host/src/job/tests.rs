@@ -13,6 +13,7 @@ mod blocks;
 mod components;
 mod ladder;
 mod many;
+mod real;
 mod reorder;
 mod scaled;
 mod singular;

@@ -190,8 +190,8 @@ impl NullSpace {
         } else if columns || rows {
             let which = if columns { "column" } else { "row" };
             Some(format!(
-                "the matrix is singular, the entries of every {which} add up to 0: fix an unknown, with a row of the identity \
-                 in place of its own"
+                "the matrix is singular, the entries of every {which} add up to 0: if nothing else is in its null space, fix \
+                 an unknown, with a row of the identity in place of its own"
             ))
         } else {
             None
@@ -456,9 +456,9 @@ pub(super) mod tests {
             "{message}"
         );
         let message = NullSpace::why_singular(&columns, &[1.0, -1.0]).unwrap();
-        assert!(message.contains("every column add up to 0: fix an unknown"), "{message}");
+        assert!(message.contains("every column add up to 0: if nothing"), "{message}");
         let message = NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.25]), &[1.0, 1.0]).unwrap();
-        assert!(message.contains("every row add up to 0: fix an unknown"), "{message}");
+        assert!(message.contains("every row add up to 0: if nothing"), "{message}");
         assert_eq!(NullSpace::why_singular(&dense([1.5, -1.5, -0.25, 0.5]), &[1.0, 1.0]), None);
         assert_eq!(NullSpace::why_singular(&Csr::new(0, 0, vec![0], vec![], vec![]).unwrap(), &[]), None);
     }

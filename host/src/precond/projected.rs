@@ -186,7 +186,7 @@ mod tests {
             let solve = |b: &[f64]| job::solve(&a, b, &Options::default(), &device).unwrap();
             let job::Solution { x, report } = solve(&rhs(n));
             assert!(report.converged() && report.relative_residual < 2e-8, "{report:?}");
-            let message = "the matrix is singular: its null space is the constants on 2 components; 6.0e-1 of \
+            let message = "the matrix is singular: its null space has the constants on 2 components; 6.0e-1 of \
                            the right-hand side is outside of its range, where no x reaches: it was projected, \
                            and the residual is that of the projected system";
             assert_eq!(report.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(), [message]);

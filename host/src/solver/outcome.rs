@@ -124,8 +124,10 @@ impl fmt::Display for StopReason {
             StopReason::LeastSquares { gradient } => {
                 return write!(
                     f,
-                    "x is the solution of least squares: for the residual r and the preconditioner M, A M r is \
-                     {gradient:.1e} of ||A|| ||M r||, and where that is 0 no x leaves a smaller r in the norm of M"
+                    "x is the solution of least squares, or the condition of A is above {:.1e}: for the residual r and \
+                     the preconditioner M, A M r is {gradient:.1e} of ||A|| ||M r||; where that is 0, no x leaves a \
+                     smaller r in the norm of M",
+                    1.0 / gradient
                 );
             }
             StopReason::AtRounding => {

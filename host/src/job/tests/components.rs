@@ -32,7 +32,9 @@ fn figures_are_those_of_the_matrix_that_was_given() {
         let device = Device::cpu(1).unwrap();
         let analysis = prospect(&a, &Options::default(), &device).unwrap().analysis;
         assert_eq!((analysis.structure.nonzeros, analysis.values.diagonal.zero), (a.nnz(), 3));
-        assert_eq!(analysis.values.diagonal.positive, 40);
+        let diagonal = analysis.values.diagonal;
+        let of_signs = [diagonal.positive, diagonal.negative];
+        assert_eq!(of_signs, if sign > 0.0 { [40, 0] } else { [0, 40] });
         assert!((analysis.values.most / (2.0 * scale) - 1.0).abs() < 1e-15, "{analysis:?}");
         let b = [vec![1.0; 40], vec![0.0; 3]].concat();
         let report = Solver::builder().device(device).solve(&a, &b).unwrap().report;
