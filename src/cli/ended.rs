@@ -17,6 +17,9 @@ use super::progress::Progress;
 use super::values::Restart;
 use super::{advice, json, report, settings, status};
 
+/// Seconds of a solve whose bandwidth is compared with that of a triad, which takes a quarter of a second.
+const LONG_SOLVE: f64 = 0.1;
+
 /// A solve that has come to its end.
 pub struct Ended {
     /// Of each right-hand side.
@@ -55,8 +58,13 @@ pub fn tell(job: Job, opened: Opened, progress: &Progress, ended: Ended) -> Resu
         failures.extend(write(path, &history_csv(&reports)).err());
     }
     if shows_text || job.json.is_some() {
+        // For a triad a short report of a short solve does not wait.
+        let is_compared = job.verbose
+            || job.json.is_some()
+            || opened.device.gpu().is_some()
+            || report.solve_seconds >= LONG_SOLVE;
         progress.stage("bandwidth");
-        let copy_bandwidth = opened.copy_bandwidth();
+        let copy_bandwidth = if is_compared { opened.copy_bandwidth() } else { Ok(None) };
         progress.clear();
         // To ask about a kernel loads it, which a short report need not wait for.
         let capacity = (job.verbose || job.json.is_some()).then(|| opened.capacity()).flatten();

@@ -432,6 +432,7 @@ fn memory(lines: &mut Lines, facts: &Facts) {
                 format!("{}, {share:.0} % of {what} {}{cached}", gigabytes(bandwidth), gigabytes(copy)),
             );
         }
+        (Some(bandwidth), None) if kind == "cpu" => lines.add("bandwidth", gigabytes(bandwidth)),
         (Some(_), None) => lines.add("bandwidth", "not measured: it means nothing in the simulator"),
         (None, _) => lines.add("bandwidth", "none: no iteration was needed"),
     }

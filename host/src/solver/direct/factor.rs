@@ -1,14 +1,14 @@
 //! The numbers of a factorisation, and solves with them.
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use faer::linalg::cholesky::llt::factor::LltRegularization;
 use faer::perm::PermRef;
 use faer::sparse::linalg::LuError;
-use faer::sparse::linalg::cholesky::{IntranodeLbltRef, LltRef, SymbolicCholesky};
+use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky};
 use faer::sparse::linalg::lu::supernodal::{self, SupernodalLu};
-use faer::{Conj, MatMut, Par, Side, Spec};
+use faer::{Conj, MatMut, Side, Spec};
 
 use super::blocks::Blocks;
+use super::cholesky::{Cholesky, PAR};
 use super::columns::Columns;
 use super::normal::Normal;
 use super::prediction::{Prediction, failed, workspace};
@@ -26,10 +26,6 @@ const SMALLER: Choice = Choice { threshold: RELAXED, comes_last: false };
 /// Columns without a pivot of that size come last.
 const LAST: Choice = Choice { threshold: RELAXED, comes_last: true };
 
-/// One thread. With more of them faer (0.24) divides the dense kernels of one block of columns after the
-/// other: its `L D L^T` then has other bits, and the rest gains little, since most blocks are small.
-const PAR: Par = Par::Seq;
-
 /// The factors of a matrix.
 pub struct Factor {
     numbers: Numbers,
@@ -40,7 +36,7 @@ pub struct Factor {
 }
 
 enum Numbers {
-    Cholesky { symbolic: SymbolicCholesky<usize>, values: Vec<f64> },
+    Cholesky(Cholesky),
     Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
     SparseLu { lu: SparseLu, choice: Choice },
     Normal(Normal),
@@ -70,7 +66,9 @@ impl Factor {
         most_seconds: f64,
     ) -> Result<std::result::Result<Factor, Failure>> {
         let made = match symbolic {
-            Symbolic::Symmetric(symbolic) if is_definite => cholesky(a, symbolic)?,
+            Symbolic::Symmetric(symbolic) if is_definite => {
+                Cholesky::of(a, symbolic)?.map(Numbers::Cholesky).ok_or(Failure::Indefinite)
+            }
             Symbolic::Symmetric(symbolic) => Ok(ldlt(a, symbolic)?),
             Symbolic::General(symbolic) => match single_entries(a, &symbolic, care, most_seconds) {
                 Some(lu) => Ok(lu),
@@ -83,7 +81,7 @@ impl Factor {
             Err(failure) => return Ok(Err(failure)),
         };
         let request = match &numbers {
-            Numbers::Cholesky { symbolic, .. } | Numbers::Ldlt { symbolic, .. } => {
+            Numbers::Cholesky(Cholesky { symbolic, .. }) | Numbers::Ldlt { symbolic, .. } => {
                 symbolic.solve_in_place_scratch::<f64>(1, PAR)
             }
             Numbers::SparseLu { .. } | Numbers::Normal(_) => StackReq::EMPTY,
@@ -134,9 +132,7 @@ impl Factor {
         let n = x.len();
         let x = MatMut::from_column_major_slice_mut(x, n, 1);
         match &self.numbers {
-            Numbers::Cholesky { symbolic, values } => {
-                LltRef::new(symbolic, values).solve_in_place_with_conj(Conj::No, x, PAR, stack);
-            }
+            Numbers::Cholesky(cholesky) => cholesky.solve(x, stack),
             Numbers::Ldlt { symbolic, values, below, within } => {
                 let within = permutation_of(&within[0], &within[1]);
                 let factor = IntranodeLbltRef::new(symbolic, values, below, within);
@@ -174,24 +170,6 @@ fn permutation_of<'a>(forward: &'a [usize], inverse: &'a [usize]) -> PermRef<'a,
 }
 
 type Made = std::result::Result<Numbers, Failure>;
-
-fn cholesky(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Made> {
-    let mut values = vec![0.0; symbolic.len_val()];
-    let mut memory = workspace(symbolic.factorize_numeric_llt_scratch::<f64>(PAR, Spec::default()))?;
-    let made = symbolic.factorize_numeric_llt(
-        &mut values,
-        a.matrix(),
-        Side::Lower,
-        LltRegularization::default(),
-        PAR,
-        MemStack::new(&mut memory),
-        Spec::default(),
-    );
-    if made.is_err() {
-        return Ok(Err(Failure::Indefinite));
-    }
-    Ok(Ok(Numbers::Cholesky { symbolic, values }))
-}
 
 fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
     let mut values = vec![0.0; symbolic.len_val()];

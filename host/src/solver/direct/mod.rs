@@ -10,7 +10,7 @@
 //! | `symbolic`, `minimum_degree`, `blocks` | order and structure |
 //! | `full_blocks`, `prediction` | what they will cost |
 //! | `ordered` | all of that for a matrix, once |
-//! | `factor`, `factorisation` | the numbers |
+//! | `cholesky`, `factor`, `factorisation` | the numbers |
 //! | `quality` | what they are worth |
 //! | `apart` | how they are left, where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
@@ -41,6 +41,7 @@ use crate::precond::{Precond, Preconditioner};
 mod apart;
 mod block_triangular;
 mod blocks;
+mod cholesky;
 mod columns;
 mod condition;
 mod doubled;

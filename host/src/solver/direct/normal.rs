@@ -6,11 +6,13 @@
 
 use std::sync::Arc;
 
-use super::factor::Factor;
+use faer::MatMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+
+use super::cholesky::{Cholesky, PAR};
 use super::ordered::Counted;
-use super::prediction::Prediction;
-use super::quality::CLEAR;
-use super::symbolic::Care;
+use super::prediction::{Prediction, workspace};
+use super::symbolic::Symbolic;
 use super::vectors::norm;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
@@ -20,12 +22,16 @@ use crate::setup::SparseProducts;
 
 /// Products of two entries at most: rows that are nearly full would fill the matrix.
 const MOST_PRODUCTS: usize = 1 << 28;
+/// The share of a residual that a step of refinement leaves at most.
+const CLEAR: f64 = 0.5;
 
 /// S, its transpose, and the factors of `S^T S`.
 pub struct Normal {
     scaled: Arc<Csr<f64>>,
     transposed: Arc<Csr<f64>>,
-    factor: Box<Factor>,
+    cholesky: Cholesky,
+    /// For solves.
+    workspace: MemBuffer,
 }
 
 impl Normal {
@@ -38,13 +44,13 @@ impl Normal {
         let (scaled, transposed) = (Arc::new(scaled.clone()), Arc::new(scaled.transpose()));
         let product = Cpu::shared().product(&transposed, &scaled)?;
         let Counted { columns, symbolic, prediction } = Counted::normal(&product)?;
+        let Symbolic::Symmetric(symbolic) = symbolic else { unreachable!("S^T S is symmetric") };
         if prediction.seconds() > most_seconds || prediction.check_memory().is_err() {
             return Ok(None);
         }
-        let Ok(factor) = Factor::of(&columns, symbolic, true, Care::Usual, most_seconds)? else {
-            return Ok(None);
-        };
-        let mut made = Normal { scaled, transposed, factor: Box::new(factor) };
+        let Some(cholesky) = Cholesky::of(&columns, symbolic)? else { return Ok(None) };
+        let workspace = workspace(cholesky.symbolic.solve_in_place_scratch::<f64>(1, PAR))?;
+        let mut made = Normal { scaled, transposed, cholesky, workspace };
         Ok(made.serves().then_some((made, prediction)))
     }
 
@@ -64,12 +70,18 @@ impl Normal {
     /// `x = (S^T S)^-1 S^T x`
     pub fn solve(&mut self, x: &mut [f64]) {
         x.copy_from_slice(&self.transposed.mul_vec(x));
-        self.factor.solve(x);
+        self.solve_symmetric(x);
     }
 
     /// `x = S (S^T S)^-1 x`
     pub fn solve_transposed(&mut self, x: &mut [f64]) {
-        self.factor.solve(x);
+        self.solve_symmetric(x);
         x.copy_from_slice(&self.scaled.mul_vec(x));
+    }
+    /// `x = (S^T S)^-1 x`
+    fn solve_symmetric(&mut self, x: &mut [f64]) {
+        let n = x.len();
+        let x = MatMut::from_column_major_slice_mut(x, n, 1);
+        self.cholesky.solve(x, MemStack::new(&mut self.workspace));
     }
 }
