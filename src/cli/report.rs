@@ -187,6 +187,8 @@ fn attempts(lines: &mut Lines, report: &Report) {
         let left = relative_residual.map_or(String::new(), |residual| format!(", residual {residual:.1e}"));
         let (count, time) = (thousands((*iterations).into()), duration(*seconds));
         let label = if k == 0 { "tried" } else { "" };
+        // What could be done about it has been done: another way was tried.
+        let why = why.split(". ").next().unwrap_or_default();
         lines.add(label, format!("{method}{precond}: {count} iterations{left}, {time}; left: {why}"));
     }
 }
