@@ -88,8 +88,7 @@ pub unsafe fn encode(
     unsafe {
         while position < n_rows as usize {
             let (row, start, width) = place(slice_ptr, permutation, position);
-            let mut k = 0;
-            while k < width as usize {
+            for k in 0..width as usize {
                 let at = start + k * SLICE;
                 let bits = values.ld_cs(at).to_bits();
                 if bits != last.0 {
@@ -97,7 +96,6 @@ pub unsafe fn encode(
                 }
                 let distance = columns.ld(at) as i32 - row as i32;
                 columns.st(at, coding.encode(distance, last.1));
-                k += 1;
             }
             position += thread::stride();
         }

@@ -9,12 +9,30 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::sizes::SLICE;
-use crate::spmv::{rows::by_threads, sell::place};
-use crate::unroll::unroll;
+use crate::spmv::packed::{Packed, gather};
+use crate::spmv::sell::by_slices;
 
-/// Entries of a row in flight.
-const BATCH: usize = 8;
+/// The values by their numbers.
+#[derive(Clone, Copy)]
+pub(super) struct Coded<T> {
+    pub coding: Coding,
+    pub values: *const T,
+}
+
+impl<T: Real> Packed<T> for Coded<T> {
+    const LOOKS_UP: bool = true;
+
+    #[inline(always)]
+    fn distance(self, entry: u32) -> i32 {
+        self.coding.decode(entry).0
+    }
+
+    #[inline(always)]
+    unsafe fn value(self, entry: u32) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.values.ld_nc(self.coding.decode(entry).1 as usize) }
+    }
+}
 
 /// A x with the epilogue `e`. Positions as in [`spmv_sell`](fn@super::sell::spmv_sell); `values` has each
 /// value once.
@@ -35,56 +53,8 @@ pub unsafe fn spmv_coded<T: Real, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let sums = by_threads(n_rows, |position| {
-            let (row, start, width) = place(slice_ptr, permutation, position);
-            let inputs = e.inputs(row);
-            e.row(row, inputs, gather(coding, entries, values, x, row, start, width))
+        by_slices(n_rows, slice_ptr, permutation, e, |row, start, width| {
+            gather(Coded { coding, values }, entries, x, row, (start, width), T::ZERO)
         });
-        e.finish(sums);
     }
-}
-
-/// The sum of a row's products, as [`super::gather`] has it.
-#[inline(always)]
-unsafe fn gather<T: Real>(
-    coding: Coding,
-    entries: *const u32,
-    values: *const T,
-    x: *const T,
-    row: usize,
-    start: usize,
-    width: u32,
-) -> T {
-    let mut sum = T::ZERO;
-    let mut at = start;
-    let mut left = width;
-    while left > 0 {
-        let mut coded = [0u32; BATCH];
-        let mut factors = [T::ZERO; BATCH];
-        let here = |k: usize| (k as u32) < left;
-        // SAFETY: the kernel's arguments describe a valid matrix.
-        unsafe {
-            unroll::<BATCH>(|k| {
-                if here(k) {
-                    coded[k] = entries.ld_cs(at + k * SLICE);
-                }
-            });
-            unroll::<BATCH>(|k| {
-                if here(k) {
-                    let (distance, _) = coding.decode(coded[k]);
-                    factors[k] = x.ld_nc(row.wrapping_add_signed(distance as isize));
-                }
-            });
-            // Values are near: to have them before x is here would take registers from other warps.
-            unroll::<BATCH>(|k| {
-                if here(k) {
-                    let (_, number) = coding.decode(coded[k]);
-                    sum = values.ld_nc(number as usize).mul_add(factors[k], sum);
-                }
-            });
-        }
-        at += BATCH * SLICE;
-        left = left.saturating_sub(BATCH as u32);
-    }
-    sum
 }

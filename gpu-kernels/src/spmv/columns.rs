@@ -14,7 +14,9 @@ use cuda_std::{
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep};
 use crate::monitor::Guard;
 use crate::sizes::SLICE;
+use crate::spmv::coded::Coded;
 use crate::spmv::indices::{Indices, Indices16, Indices32};
+use crate::spmv::packed::Packed;
 use crate::spmv::sell::place;
 use crate::unroll::unroll;
 
@@ -174,6 +176,66 @@ unsafe fn gather<T: Real, I: Indices, E: Epilogue<T>, const K: usize, const STRE
     sums
 }
 
+/// [`super::packed::gather`] for every column, added to `sums`.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn gather_packed<T: Real, P: Packed<T>, E: Epilogue<T>, const K: usize>(
+    packed: P,
+    entries: *const u32,
+    columns: &[Column<T, E>; K],
+    running: [bool; K],
+    origin: usize,
+    (mut first, mut left): (usize, u32),
+    sums: &mut [T; K],
+) {
+    while left > 0 {
+        let mut at = [0; BATCH];
+        let mut values = [T::ZERO; BATCH];
+        // SAFETY: the caller's promise.
+        unsafe {
+            unroll::<BATCH>(|k| {
+                if (k as u32) < left {
+                    let entry = entries.ld_cs(first + k * SLICE);
+                    at[k] = packed.column(entry, origin);
+                    values[k] = packed.value(entry);
+                }
+            });
+            add_products(columns, running, at, values, left, sums);
+        }
+        first += BATCH * SLICE;
+        left = left.saturating_sub(BATCH as u32);
+    }
+}
+
+/// One thread a row of slices: the epilogues of what `products(row, first, width, running)` are.
+///
+/// # Safety
+/// As [`super::sell::by_slices`], of every column.
+#[inline(always)]
+unsafe fn by_slices<T: Real, E: Epilogue<T>, const K: usize>(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    columns: &[Column<T, E>; K],
+    products: impl Fn(usize, usize, u32, [bool; K]) -> [T; K],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let running = running(columns);
+        let mut sums = [[T::ZERO; 2]; K];
+        let mut position = thread::index_x();
+        while position < n_rows as usize {
+            let (row, start, width) = place(slice_ptr, permutation, position);
+            let inputs = inputs(columns, running, row);
+            rows(columns, row, inputs, products(row, start, width, running), &mut sums);
+            position += thread::stride();
+        }
+        finish(columns, running, sums);
+    }
+}
+
 /// [`fn@super::sell::spmv_sell`] for up to K columns.
 #[kernel(T = [f32, f64], I = [Indices32, Indices16], K = [4, 8], E = [Product<T>, Accumulate<T>, ProductScaled<T>, Residual<T>, Sweep<T>, ProductDot<T>])]
 pub unsafe fn spmv_sell_columns<T: Real, I: Indices, const K: usize, E: Epilogue<T>>(
@@ -186,18 +248,9 @@ pub unsafe fn spmv_sell_columns<T: Real, I: Indices, const K: usize, E: Epilogue
 ) {
     // SAFETY: the launcher's arguments describe a valid SELL matrix.
     unsafe {
-        let running = running(&columns);
-        let mut sums = [[T::ZERO; 2]; K];
-        let mut position = thread::index_x();
-        while position < n_rows as usize {
-            let (row, start, width) = place(slice_ptr, permutation, position);
-            let inputs = inputs(&columns, running, row);
-            let products =
-                gather::<T, I, E, K, true>(indices, values, &columns, running, start, width, SLICE);
-            rows(&columns, row, inputs, products, &mut sums);
-            position += thread::stride();
-        }
-        finish(&columns, running, sums);
+        by_slices(n_rows, slice_ptr, permutation, &columns, |_, start, width, running| {
+            gather::<T, I, E, K, true>(indices, values, &columns, running, start, width, SLICE)
+        });
     }
 }
 
@@ -267,31 +320,12 @@ pub unsafe fn spmv_coded_columns<T: Real, const K: usize, E: Epilogue<T>>(
 ) {
     // SAFETY: the launcher's arguments describe a valid matrix.
     unsafe {
-        let running = running(&columns);
-        let mut sums = [[T::ZERO; 2]; K];
-        let mut position = thread::index_x();
-        while position < n_rows as usize {
-            let (row, mut first, mut left) = place(slice_ptr, permutation, position);
-            let inputs = inputs(&columns, running, row);
+        by_slices(n_rows, slice_ptr, permutation, &columns, |row, start, width, running| {
             let mut products = [T::ZERO; K];
-            while left > 0 {
-                let mut at = [0; BATCH];
-                let mut found = [T::ZERO; BATCH];
-                unroll::<BATCH>(|k| {
-                    if (k as u32) < left {
-                        let (distance, number) = coding.decode(entries.ld_cs(first + k * SLICE));
-                        at[k] = row.wrapping_add_signed(distance as isize);
-                        found[k] = values.ld_nc(number as usize);
-                    }
-                });
-                add_products(&columns, running, at, found, left, &mut products);
-                first += BATCH * SLICE;
-                left = left.saturating_sub(BATCH as u32);
-            }
-            rows(&columns, row, inputs, products, &mut sums);
-            position += thread::stride();
-        }
-        finish(&columns, running, sums);
+            let packed = Coded { coding, values };
+            gather_packed(packed, entries, &columns, running, row, (start, width), &mut products);
+            products
+        });
     }
 }
 
@@ -309,12 +343,7 @@ pub unsafe fn spmv_compressed_columns<T: Real, const K: usize, E: Epilogue<T>>(
 ) {
     // SAFETY: the launcher's arguments describe a valid matrix.
     unsafe {
-        let running = running(&columns);
-        let mut sums = [[T::ZERO; 2]; K];
-        let mut position = thread::index_x();
-        while position < n_rows as usize {
-            let (row, mut first, mut left) = place(slice_ptr, permutation, position);
-            let inputs = inputs(&columns, running, row);
+        by_slices(n_rows, slice_ptr, permutation, &columns, |row, start, width, running| {
             let pivot = if pivots.is_null() { row } else { pivots.ld_nc(row) as usize };
             let pivot_value = pivot_values.ld_nc(row);
             let mut products = [T::ZERO; K];
@@ -323,23 +352,8 @@ pub unsafe fn spmv_compressed_columns<T: Real, const K: usize, E: Epilogue<T>>(
                     products[c] = pivot_value * columns[c].x.ld_nc(pivot);
                 }
             });
-            while left > 0 {
-                let mut at = [0; BATCH];
-                let mut values = [T::ZERO; BATCH];
-                unroll::<BATCH>(|k| {
-                    if (k as u32) < left {
-                        let (distance, value) = compression.decompress(entries.ld_cs(first + k * SLICE));
-                        at[k] = pivot.wrapping_add_signed(distance as isize);
-                        values[k] = T::from_f64(value as f64);
-                    }
-                });
-                add_products(&columns, running, at, values, left, &mut products);
-                first += BATCH * SLICE;
-                left = left.saturating_sub(BATCH as u32);
-            }
-            rows(&columns, row, inputs, products, &mut sums);
-            position += thread::stride();
-        }
-        finish(&columns, running, sums);
+            gather_packed(compression, entries, &columns, running, pivot, (start, width), &mut products);
+            products
+        });
     }
 }

@@ -15,12 +15,8 @@ use cuda_std::{Real, kernel, memory::*};
 
 use crate::epilogue::{Accumulate, Epilogue, Product, ProductDot, ProductScaled, Residual, Sweep, SweepNorm};
 use crate::monitor::Guard;
-use crate::sizes::SLICE;
-use crate::spmv::{rows::by_threads, sell::place};
-use crate::unroll::unroll;
-
-/// Entries of a row in flight.
-const BATCH: usize = 8;
+use crate::spmv::packed::{Packed, gather};
+use crate::spmv::sell::by_slices;
 
 /// A x with the epilogue `e`, f32 numbers; `T` is f32. Positions as in
 /// [`spmv_sell`](fn@super::sell::spmv_sell); row i's pivot is in column `pivots[i]`, or i where that is null.
@@ -42,57 +38,26 @@ pub unsafe fn spmv_compressed<T: Real, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let sums = by_threads(n_rows, |position| {
-            let (row, start, width) = place(slice_ptr, permutation, position);
-            let inputs = e.inputs(row);
+        by_slices(n_rows, slice_ptr, permutation, e, |row, start, width| {
             let pivot = if pivots.is_null() { row } else { pivots.ld_nc(row) as usize };
             let pivot_product = pivot_values.ld_nc(row) * x.ld_nc(pivot);
-            let product = gather(compression, entries, x, pivot, start, width, pivot_product);
-            e.row(row, inputs, product)
+            gather(compression, entries, x, pivot, (start, width), pivot_product)
         });
-        e.finish(sums);
     }
 }
 
-/// `sum` and the products of a row's entries, as [`super::gather`] has them.
-#[inline(always)]
-unsafe fn gather<T: Real>(
-    compression: Compression,
-    entries: *const u32,
-    x: *const T,
-    pivot: usize,
-    start: usize,
-    width: u32,
-    mut sum: T,
-) -> T {
-    let mut at = start;
-    let mut left = width;
-    while left > 0 {
-        let mut compressed = [0u32; BATCH];
-        let mut factors = [T::ZERO; BATCH];
-        let here = |k: usize| (k as u32) < left;
-        // SAFETY: the kernel's arguments describe a valid matrix.
-        unsafe {
-            unroll::<BATCH>(|k| {
-                if here(k) {
-                    compressed[k] = entries.ld_cs(at + k * SLICE);
-                }
-            });
-            unroll::<BATCH>(|k| {
-                if here(k) {
-                    factors[k] =
-                        x.ld_nc(pivot.wrapping_add_signed(compression.decompress(compressed[k]).0 as isize));
-                }
-            });
-        }
-        unroll::<BATCH>(|k| {
-            let value = T::from_f64(compression.decompress(compressed[k]).1 as f64);
-            sum = value.mul_add(factors[k], sum);
-        });
-        at += BATCH * SLICE;
-        left = left.saturating_sub(BATCH as u32);
+impl<T: Real> Packed<T> for Compression {
+    const LOOKS_UP: bool = false;
+
+    #[inline(always)]
+    fn distance(self, entry: u32) -> i32 {
+        self.decompress(entry).0
     }
-    sum
+
+    #[inline(always)]
+    unsafe fn value(self, entry: u32) -> T {
+        T::from_f64(self.decompress(entry).1 as f64)
+    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod ell;
 mod gather;
 pub mod height;
 pub mod indices;
+mod packed;
 pub(crate) mod rows;
 pub mod sell;
 

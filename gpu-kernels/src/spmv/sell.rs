@@ -34,6 +34,30 @@ pub(crate) unsafe fn place(
     }
 }
 
+/// One thread a row of slices: A x with the epilogue `e`, where `product(row, first, width)` is what a row
+/// with these entries comes to.
+///
+/// # Safety
+/// The matrix and the epilogue's vectors have that many rows.
+#[inline(always)]
+pub(super) unsafe fn by_slices<T: Real, E: Epilogue<T>>(
+    n_rows: u64,
+    slice_ptr: *const u64,
+    permutation: *const u32,
+    e: E,
+    product: impl Fn(usize, usize, u32) -> T,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let sums = by_threads(n_rows, |position| {
+            let (row, start, width) = place(slice_ptr, permutation, position);
+            let inputs = e.inputs(row);
+            e.row(row, inputs, product(row, start, width))
+        });
+        e.finish(sums);
+    }
+}
+
 /// A x with the epilogue `e`; position `p` of slice order is row `permutation[p]`, or `p` where that is null.
 ///
 /// Entry `j` of position `p` is at `slice_ptr[p / 32] + 32 j + p % 32`.
@@ -53,16 +77,12 @@ pub unsafe fn spmv_sell<T: Real, I: Indices, E: Epilogue<T>>(
         if guard.stopped() {
             return;
         }
-        let sums = by_threads(n_rows, |position| {
-            let (row, start, width) = place(slice_ptr, permutation, position);
-            let inputs = e.inputs(row);
-            let product = if I::ARE_SHORT {
+        by_slices(n_rows, slice_ptr, permutation, e, |_, start, width| {
+            if I::ARE_SHORT {
                 gather::<T, I, SHORT_BATCH, true>(indices, values, x, start, width, SLICE)
             } else {
                 gather::<T, I, BATCH, true>(indices, values, x, start, width, SLICE)
-            };
-            e.row(row, inputs, product)
+            }
         });
-        e.finish(sums);
     }
 }
