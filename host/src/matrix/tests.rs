@@ -4,6 +4,7 @@ use super::check::{check_diagonal, check_finite, check_square, check_vector};
 use super::sell::NO_ROW;
 use super::*;
 use crate::Error;
+use crate::io::matrix_market::{read_matrix, tests::collection};
 use crate::problem::{self, random};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -266,13 +267,8 @@ fn too_much_padding_is_refused_with_the_figures() {
 
 #[test]
 fn memplus_is_refused_as_ellpack() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/matrices/memplus.mtx.gz");
-    let path = std::path::Path::new(path);
-    if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    }
-    let (a, _) = crate::io::matrix_market::read_matrix(path, &mut |_, _| ()).unwrap();
+    let Some(path) = collection("memplus.mtx.gz") else { return };
+    let (a, _) = read_matrix(&path, &mut |_, _| ()).unwrap();
     let Err(Error::Padding { stored, longest, .. }) = Ell::from_csr(&a) else { panic!("not refused") };
     assert_eq!((a.n_rows(), longest), (17_758, 574));
     assert_eq!(stored, 17_760 * 574);

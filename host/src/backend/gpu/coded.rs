@@ -8,7 +8,7 @@ use gpu_kernels::setup::convert::reach;
 use gpu_kernels::setup::dictionary::{EMPTY, SLOTS, collect_values, encode};
 
 use super::buffer::download;
-use super::matrix::{DeviceMatrix, Layout};
+use super::matrix::{DeviceMatrix, Layout, Slices};
 use super::{Buffer, Gpu, Work};
 use crate::backend::{Memory, Slot};
 use crate::error::Result;
@@ -30,7 +30,10 @@ impl Gpu {
             return Ok(matrix);
         }
         let Some(values) = self.different_values(&matrix)? else { return Ok(matrix) };
-        let Some(coding) = Coding::of(self.reach(&matrix)?, values.len()) else { return Ok(matrix) };
+        let Some(coding) = Coding::of(self.reach(&matrix, slices, std::ptr::null_mut())?, values.len())
+        else {
+            return Ok(matrix);
+        };
         let table = Buffer::from_slice(self.device(), &values)?;
         let kernel = encode {
             n_rows: matrix.n_rows as u64,
@@ -70,20 +73,26 @@ impl Gpu {
         Ok(Some(values))
     }
 
-    /// How far the columns of a matrix in reduced SELL are from its diagonal.
-    fn reach<T: Real>(&self, matrix: &DeviceMatrix<T>) -> Result<u32> {
-        let Layout::Sell { slices, .. } = &matrix.layout else { unreachable!("asked before") };
+    /// How far the columns of a matrix in these slices are from the pivots of their rows: from the diagonal
+    /// where `pivots` is null, else from the columns of the largest entries in f32, which are put there.
+    pub(crate) fn reach<T: Real>(
+        &self,
+        matrix: &DeviceMatrix<T>,
+        slices: &Slices,
+        pivots: *mut u32,
+    ) -> Result<u32> {
         let s = Memory::<f64>::scalars(self, 1)?;
         let kernel = reach {
             n_rows: matrix.n_rows as u64,
             slice_ptr: slices.pointers(),
             permutation: slices.permutation(),
             columns: matrix.col_idx.address as *const u32,
-            values: std::ptr::null(),
-            pivots: std::ptr::null_mut(),
+            values: matrix.values.address as *const f32,
+            pivots,
             reduction: self.reduction(&s, Slot(0)),
         };
-        // SAFETY: the matrix is valid; without pivots its values are not read.
+        // SAFETY: the matrix is valid, and has a place for the pivot of each row; without pivots its values
+        // are not read.
         unsafe { self.launch_reduction(matrix.n_rows, &kernel) }?;
         Ok(Memory::<f64>::read(self, &s, Slot(0))? as u32)
     }

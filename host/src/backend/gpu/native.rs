@@ -172,8 +172,8 @@ pub enum Arrangement {
 }
 
 impl<T: Real> DeviceMatrix<T> {
-    /// Where it is in device memory; `None` in a format of this crate's own: with
-    /// coded or compressed entries, or of blocks.
+    /// Where it is in device memory; `None` in a format of this crate's own: with coded or compressed
+    /// entries, or of blocks.
     pub fn addresses(&self) -> Option<MatrixAddresses> {
         let arrangement = match &self.layout {
             Layout::Crs { row_ptr, wide, .. } => Arrangement::Crs { row_ptr: row_ptr.address, wide: *wide },

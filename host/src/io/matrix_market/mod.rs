@@ -12,7 +12,7 @@ mod header;
 mod parse;
 mod part;
 #[cfg(test)]
-pub(in crate::io) mod tests;
+pub(crate) mod tests;
 mod write;
 
 use std::path::Path;

@@ -425,7 +425,7 @@ fn missing_files_and_folders() {
 }
 
 /// A matrix of a benchmark collection, if it is in a folder next to the repository.
-fn collection(name: &str) -> Option<PathBuf> {
+pub(crate) fn collection(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/matrices").join(name);
     if !path.exists() {
         println!("skipped: {} is not there", path.display());

@@ -1,9 +1,7 @@
 //! Real matrices beside the repository, without options.
 
-use std::path::Path;
-
 use super::*;
-use crate::io::matrix_market::read_matrix;
+use crate::io::matrix_market::{read_matrix, tests::collection};
 use crate::norm::norm;
 use crate::solver::direct::doubled_residual;
 
@@ -17,13 +15,8 @@ enum Known {
     AtRounding(f64),
 }
 
-/// Prints why where it is not there.
 fn check(name: &str, known: Known) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/matrices").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return;
-    }
+    let Some(path) = collection(name) else { return };
     let (a, _) = read_matrix(&path, &mut |_, _| {}).unwrap();
     let b = vec![1.0; a.n_rows()];
     let Solution { x, report } = solve(&a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();

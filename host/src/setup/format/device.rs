@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use arithmetic::compression::Compression;
 use cuda_std::Real;
-use gpu_kernels::setup::convert::{compress, fill_sell, reach, round, slice_widths, sort_windows};
+use gpu_kernels::setup::convert::{compress, fill_sell, round, slice_widths, sort_windows};
 
 use super::{CrsFormat, Formats};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::matrix::{Layout, Slices, log2_lanes};
 use crate::backend::gpu::{DeviceMatrix, Gpu, UNGUARDED, Work};
-use crate::backend::{Memory, Slot};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{Format, Padding, SLICE, choose_for_gpu};
@@ -83,14 +82,8 @@ impl Gpu {
             Pivot::Largest => Some(Buffer::new(self.device(), matrix.n_rows * size_of::<u32>())?),
         };
         let pivot_places = pivots.as_ref().map_or(std::ptr::null_mut(), |p| p.address as *mut u32);
-        let s = Memory::<f64>::scalars(self, 1)?;
-        let reduction = self.reduction(&s, Slot(0));
-        let kernel =
-            reach { n_rows, slice_ptr, permutation, columns, values, pivots: pivot_places, reduction };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch_reduction(matrix.n_rows, &kernel) }?;
-        let farthest = Memory::<f64>::read(self, &s, Slot(0))?;
-        let Some(compression) = Compression::reaching(farthest as u32) else { return Ok(matrix) };
+        let farthest = self.reach(&matrix, slices, pivot_places)?;
+        let Some(compression) = Compression::reaching(farthest) else { return Ok(matrix) };
         let kept = Buffer::new(self.device(), matrix.n_rows * size_of::<f32>())?;
         let pivot_values = kept.address as *mut f32;
         let kernel = compress {
@@ -222,7 +215,7 @@ mod tests {
     use super::*;
     use crate::backend::gpu::bytes_of_mut;
     use crate::backend::gpu::short_indices::reference;
-    use crate::backend::{Operator, Products, Then};
+    use crate::backend::{Memory, Operator, Products, Then};
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Target, choose};
     use gpu_kernels::spmv::sell::SHORT_BATCH;

@@ -75,9 +75,9 @@ impl Factorisation {
             }
             if is_lu {
                 let most = effort.most_seconds(predicted);
-                return match Factorisation::normal_of(scaling, scaled, most)? {
-                    Ok(made) => Ok(Some(made)),
-                    Err((scaling, scaled)) => Factorisation::perturbed(scaling, scaled, effort, cancelled),
+                return match Normal::of(&scaled, most)? {
+                    Some(made) => Factorisation::with_normal(scaling, scaled, made).map(Some),
+                    None => Factorisation::perturbed(scaling, scaled, effort, cancelled),
                 };
             }
             ordered = Ordered::scaled(a, scaling, scaled, &rest)?;
@@ -91,22 +91,16 @@ impl Factorisation {
     pub fn normal(a: &Csr<f64>, most_seconds: f64) -> Result<Option<Factorisation>> {
         let scaling = Scaling::of(a);
         let scaled = scaling.apply(a);
-        Ok(Factorisation::normal_of(scaling, scaled, most_seconds)?.ok())
+        let made = Normal::of(&scaled, most_seconds)?;
+        made.map(|made| Factorisation::with_normal(scaling, scaled, made)).transpose()
     }
 
-    /// The same of a matrix that is scaled; it comes back where they do not serve.
-    #[allow(clippy::type_complexity)]
-    fn normal_of(
+    fn with_normal(
         scaling: Scaling,
         scaled: Csr<f64>,
-        most_seconds: f64,
-    ) -> Result<std::result::Result<Factorisation, (Scaling, Csr<f64>)>> {
-        Ok(match Normal::of(&scaled, most_seconds)? {
-            Some((normal, prediction)) => {
-                Ok(Factorisation::new(scaling, scaled, (Factor::normal(normal)?, prediction)))
-            }
-            None => Err((scaling, scaled)),
-        })
+        (normal, prediction): (Normal, Prediction),
+    ) -> Result<Factorisation> {
+        Ok(Factorisation::new(scaling, scaled, (Factor::normal(normal)?, prediction)))
     }
 
     /// LU of a matrix that differs by rounding, for one that has no regular factors.
@@ -214,12 +208,12 @@ fn numbers_here(counted: Counted, effort: Effort) -> Result<Made> {
         Err(Failure::Filled) if care != Care::Little => return Err(Error::Outgrown { predicted, most }),
         Err(failure) => return Ok(Err(failure)),
     };
-    let mut quality = Quality::of(&mut factor, &columns);
+    let mut quality = Quality::of(|x| factor.solve(x), &columns);
     // Leading blocks of a saddle point may be singular, or nearly, and the matrix regular all the same.
     let may_be_held = prediction.kind == Kind::Ldlt && quality != Quality::Usual;
     if may_be_held && columns.fill_diagonal(HELD) {
         factor.recompute(&columns)?;
-        quality = Quality::of(&mut factor, &columns);
+        quality = Quality::of(|x| factor.solve(x), &columns);
     }
     Ok(if quality == Quality::NotFinite { Err(Failure::Singular) } else { Ok((factor, prediction)) })
 }

@@ -12,6 +12,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use super::cholesky::{Cholesky, PAR};
 use super::ordered::Counted;
 use super::prediction::{Prediction, workspace};
+use super::quality::CLEAR;
 use super::symbolic::Symbolic;
 use super::vectors::norm;
 use crate::backend::cpu::Cpu;
@@ -22,8 +23,6 @@ use crate::setup::SparseProducts;
 
 /// Products of two entries at most: rows that are nearly full would fill the matrix.
 const MOST_PRODUCTS: usize = 1 << 28;
-/// The share of a residual that a step of refinement leaves at most.
-const CLEAR: f64 = 0.5;
 
 /// S, its transpose, and the factors of `S^T S`.
 pub struct Normal {
@@ -78,6 +77,7 @@ impl Normal {
         self.solve_symmetric(x);
         x.copy_from_slice(&self.scaled.mul_vec(x));
     }
+
     /// `x = (S^T S)^-1 x`
     fn solve_symmetric(&mut self, x: &mut [f64]) {
         let n = x.len();

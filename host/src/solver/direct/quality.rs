@@ -1,7 +1,6 @@
 //! What a solve shows of factors, and which steps show nothing.
 
 use super::columns::Columns;
-use super::factor::Factor;
 use super::vectors::norm;
 use crate::problem::random::uniform;
 
@@ -23,11 +22,11 @@ pub enum Quality {
 }
 
 impl Quality {
-    /// That of the factors of `a`, whose entries are scaled.
-    pub fn of(factor: &mut Factor, a: &Columns) -> Quality {
+    /// That of the factors of `a`, whose entries are scaled, by a solve with them.
+    pub fn of(mut solve: impl FnMut(&mut [f64]), a: &Columns) -> Quality {
         let b: Vec<f64> = (0..a.n).map(|i| uniform(3, i as u64) - 0.5).collect();
         let mut x = b.clone();
-        factor.solve(&mut x);
+        solve(&mut x);
         if !x.iter().all(|v| v.is_finite()) {
             return Quality::NotFinite;
         }

@@ -53,9 +53,7 @@ impl NullVectors {
             }
         }
     }
-}
 
-impl NullVectors {
     /// None, if not all are mapped to 0.
     fn verified(self, scaled: &Csr<f64>) -> NullVectors {
         let transposed = scaled.transpose();
