@@ -7,7 +7,7 @@
 //! | `scaling` | equilibration by powers of two |
 //! | `pairs` | pivots of two rows, for saddle points |
 //! | `columns` | the matrix as faer takes it |
-//! | `symbolic`, `minimum_degree`, `blocks` | order and structure |
+//! | `symbolic`, `minimum_degree`, `dissection`, `blocks` | order and structure |
 //! | `full_blocks`, `prediction` | what they will cost |
 //! | `ordered` | all of that for a matrix, once |
 //! | `cholesky`, `factor`, `factorisation` | the numbers |
@@ -44,6 +44,7 @@ mod blocks;
 mod cholesky;
 mod columns;
 mod condition;
+mod dissection;
 mod doubled;
 mod factor;
 mod factorisation;

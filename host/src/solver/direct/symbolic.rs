@@ -1,6 +1,7 @@
 //! Order and structure of the factors, and what they will cost, before any number is computed.
 
 use faer::Side;
+use faer::perm::PermRef;
 use faer::sparse::linalg::SupernodalThreshold;
 use faer::sparse::linalg::cholesky::{
     CholeskySymbolicParams, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
@@ -9,6 +10,7 @@ use faer::sparse::linalg::cholesky::{
 
 use super::blocks::Blocks;
 use super::columns::Columns;
+use super::dissection::nested_dissection;
 use super::kind::Kind;
 use super::minimum_degree::minimum_degree;
 use super::prediction::{Prediction, failed};
@@ -23,6 +25,9 @@ const FEW_FLOPS: f64 = 2e7;
 pub const MANY_FLOPS: f64 = 2e9;
 /// So many times the multiply-adds that were expected come of pivots in other rows.
 const SURPRISE: f64 = 4.0;
+
+/// Multiply-adds for an entry of the matrix from which on a second order is worth looking for.
+pub const WORTH_DISSECTING: f64 = 2e4;
 
 /// Where pivots are thought to be.
 pub enum Pivots {
@@ -65,7 +70,7 @@ impl Effort {
 
 /// The structure of a factorisation.
 pub enum Symbolic {
-    /// `P A P^T = L L^T` or `L D L^T`, P by approximate minimum degree.
+    /// `P A P^T = L L^T` or `L D L^T`, P by approximate minimum degree or nested dissection.
     Symmetric(SymbolicCholesky<usize>),
     /// `P A Q = L U`.
     General(General),
@@ -90,15 +95,13 @@ impl Symbolic {
     pub fn of(a: &Columns, kind: Kind, pivots: &Pivots) -> Result<(Symbolic, Prediction)> {
         match pivots {
             Pivots::Rows(row_of) => general(a, row_of),
-            Pivots::Diagonal => symmetric(a, kind, CholeskySymbolicParams::default()),
+            Pivots::Diagonal => of_two_orders(a, kind, CholeskySymbolicParams::default()),
             Pivots::Pairs => {
                 // Outside of blocks of columns there are no pivots of two rows.
                 let supernodal_flop_ratio_threshold = SupernodalThreshold::FORCE_SUPERNODAL;
-                symmetric(
-                    a,
-                    kind,
-                    CholeskySymbolicParams { supernodal_flop_ratio_threshold, ..Default::default() },
-                )
+                let parameters =
+                    CholeskySymbolicParams { supernodal_flop_ratio_threshold, ..Default::default() };
+                of_two_orders(a, kind, parameters)
             }
         }
     }
@@ -117,9 +120,39 @@ pub fn flops_before(any_pivots: &Prediction) -> f64 {
     (any_pivots.flops / SHARE).clamp(FEW_FLOPS, MANY_FLOPS.max(as_long))
 }
 
-fn symmetric(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
-    let symbolic = factorize_symbolic_cholesky(a.symbolic(), Side::Lower, SymmetricOrdering::Amd, parameters)
-        .map_err(failed)?;
+/// Of two orders the one that takes less: minimum degree, and nested dissection, where it may be worth it.
+/// Both keep columns with the same entries together.
+fn of_two_orders(
+    a: &Columns,
+    kind: Kind,
+    parameters: CholeskySymbolicParams,
+) -> Result<(Symbolic, Prediction)> {
+    let by_degree = symmetric(a, kind, SymmetricOrdering::Amd, parameters)?;
+    if by_degree.1.flops < WORTH_DISSECTING * a.row_idx.len() as f64 {
+        return Ok(by_degree);
+    }
+    let dissected = dissected(a, kind, parameters)?;
+    Ok(if dissected.1.flops < by_degree.1.flops { dissected } else { by_degree })
+}
+
+/// In the order of nested dissection.
+fn dissected(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
+    let forward = nested_dissection(a)?;
+    let mut inverse = vec![0; a.n];
+    forward.iter().enumerate().for_each(|(k, &j)| inverse[j] = k);
+    let order = SymmetricOrdering::Custom(PermRef::new_checked(&forward, &inverse, a.n));
+    symmetric(a, kind, order, parameters)
+}
+
+/// Orders and counts a symmetric matrix.
+pub fn symmetric(
+    a: &Columns,
+    kind: Kind,
+    order: SymmetricOrdering<usize>,
+    parameters: CholeskySymbolicParams,
+) -> Result<(Symbolic, Prediction)> {
+    let symbolic =
+        factorize_symbolic_cholesky(a.symbolic(), Side::Lower, order, parameters).map_err(failed)?;
     let entries = symbolic.len_val() as f64;
     let in_blocks = matches!(symbolic.raw(), SymbolicCholeskyRaw::Supernodal(_));
     let (flops, index) = match symbolic.raw() {

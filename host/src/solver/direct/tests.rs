@@ -6,6 +6,7 @@ use crate::problem::random::{below, permutation, uniform};
 use crate::solver::Stop;
 
 mod bound;
+mod dissected;
 mod full;
 mod growth;
 mod pivots;
