@@ -52,6 +52,33 @@ fn convection_is_symmetric_in_its_pattern_alone() {
     assert!(!analysis.may_be_definite() && analysis.structure.symmetry == 1.0, "{analysis}");
 }
 
+/// The pattern of trilinear hexahedra in a grid of `n^3` nodes without a border: of one equation, or of
+/// elasticity, whose directions k and l act on each other where nodes are apart in both.
+fn hexahedra(n: i64, directions: usize) -> Csr<f64> {
+    let node = |[x, y, z]: [i64; 3]| ((z * n + y) * n + x) as usize;
+    let mut entries = Vec::new();
+    for i in 0..n * n * n {
+        let at = [i % n, i / n % n, i / n / n];
+        for step in (0..27).map(|k| [k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1]) {
+            let to: [i64; 3] = std::array::from_fn(|k| (at[k] + step[k]).rem_euclid(n));
+            for (k, l) in (0..directions * directions).map(|kl| (kl / directions, kl % directions)) {
+                if k == l || step[k] * step[l] != 0 {
+                    entries.push((directions * node(at) + k, directions * node(to) + l, 1.0));
+                }
+            }
+        }
+    }
+    let size = directions * (n * n * n) as usize;
+    Csr::from_triplets(size, size, entries).unwrap()
+}
+
+#[test]
+fn directions_of_hexahedra_are_unknowns_of_a_node() {
+    for (directions, block) in [(3, 3), (1, 1)] {
+        assert_eq!(Analysis::of(&hexahedra(9, directions)).structure.block_size, block);
+    }
+}
+
 #[test]
 fn blocks_parts_and_faults_are_found() {
     let entries =

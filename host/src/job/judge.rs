@@ -2,6 +2,9 @@
 
 /// Iterations of a window.
 const WINDOW: u32 = 25;
+/// The share of the iterations that CG may do which a window of it has: its residual norms may grow until it
+/// has seen most of the spectrum, and go down all the faster then.
+const OF_CG: u32 = 8;
 /// Windows in turn that must say the same.
 const LOOKS: u32 = 2;
 /// Iterations that the last way may do before it is looked at, and those of its windows.
@@ -29,6 +32,11 @@ impl Judge {
     /// One that waits for so many iterations.
     pub fn new(most: u32) -> Judge {
         Judge { most, free: 0, window: WINDOW, last: None, least: f64::INFINITY, slow: 0 }
+    }
+
+    /// The same for CG.
+    pub fn of_cg(most: u32) -> Judge {
+        Judge { window: WINDOW.max(most / OF_CG), ..Judge::new(most) }
     }
 
     /// One for a way after which there is no other: nothing is lost by going on, as long as an end within so
@@ -90,6 +98,16 @@ mod tests {
         // Norms that jump are judged by the least of them.
         let jumps = |k: u32| 0.8f64.powi(k as i32) * if k.is_multiple_of(3) { 1.0 } else { 1e3 };
         assert_eq!(end(300, jumps), None);
+    }
+
+    /// As with the matrix of an elastic beam: nothing is gained until waves have gone through it.
+    #[test]
+    fn cg_is_waited_for() {
+        let late = |k: u32| 0.8f64.powi(k.saturating_sub(60) as i32);
+        assert_eq!(end(400, late), Some(2 * WINDOW));
+        assert_eq!(end_of(Judge::of_cg(400), 2000, late), None);
+        assert_eq!(end_of(Judge::of_cg(400), 2000, |_| 1.0), Some(2 * 400 / OF_CG));
+        assert_eq!(end_of(Judge::of_cg(100), 2000, |_| 1.0), Some(2 * WINDOW));
     }
 
     #[test]

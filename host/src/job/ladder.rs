@@ -6,13 +6,16 @@ use std::sync::Arc;
 use super::rung::{COUNTED, LONG, Rung, cost_of};
 use super::trial::Ahead;
 use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON, least_seconds};
-use super::{Method, Options, Precision};
+use super::{Method, Options, Precision, Precond};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
 use crate::solver::direct::{Outlook, Prediction};
 
 /// Seconds for an entry of the next way, from which on a factorisation is counted before it.
 const WORTH_COUNTING: f64 = 5e-7;
+
+/// Iterations with multigrid that are worth waiting for where all that comes after it takes long.
+const MOST_PATIENCE: u32 = 500;
 
 /// The ways for a matrix, the first to be tried first; none where the options choose. Another thread may have
 /// tried a piece of it `ahead`.
@@ -91,6 +94,7 @@ pub fn ladder(
         rungs.insert(0, simple);
     }
     bound(&mut rungs, &analysis.structure);
+    extend(&mut rungs, &analysis.structure);
     if let Some(last) = rungs.last_mut() {
         last.patience = None;
     }
@@ -123,6 +127,21 @@ fn bound(rungs: &mut [Rung], structure: &Structure) {
         let most = (seconds / rung.iteration_seconds(structure)).max(f64::from(LEAST_PATIENCE)) as u32;
         rung.patience = rung.patience.map(|patience| patience.min(most));
     }
+}
+
+/// CG with multigrid is worth waiting for as long as what comes after it takes, up to a factorisation.
+fn extend(rungs: &mut [Rung], structure: &Structure) {
+    let Some(at) = rungs.iter().position(|rung| rung.precond == Precond::Amg && rung.method == Method::Cg)
+    else {
+        return;
+    };
+    let after = &rungs[at + 1..];
+    let behind = after.iter().position(|rung| rung.method == Method::Direct).map_or(after.len(), |k| k + 1);
+    let costs = after[..behind].iter().filter_map(|rung| rung.cost);
+    let seconds: f64 = costs.map(|cost| cost.seconds).sum();
+    let rung = &mut rungs[at];
+    let most = (seconds / rung.iteration_seconds(structure)).min(f64::from(MOST_PATIENCE)) as u32;
+    rung.patience = rung.patience.map(|patience| patience.max(most));
 }
 
 /// Puts a factorisation before other ways that take longer: for what is left when one has not served, when it

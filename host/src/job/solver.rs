@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::norm::norm;
-use crate::solver::{Stop, StopReason};
+use crate::solver::{Method, Stop, StopReason};
 
 /// Solves `A x = b` for one A and any number of b.
 ///
@@ -306,6 +306,7 @@ impl Solver {
     /// nobody has named a limit.
     fn judge(&self) -> Option<Judge> {
         match self.ladder.patience().filter(|_| !self.ladder.is_last()) {
+            Some(patience) if self.plan.method == Method::Cg => Some(Judge::of_cg(patience)),
             Some(patience) => Some(Judge::new(patience)),
             None if self.plan.options.stop.max_iterations == Stop::BY_RATE => {
                 Some(Judge::of_the_last(Stop::BY_RATE))
