@@ -432,6 +432,84 @@ def oseen_3d(n, rng):
     return saddle(k + wind - wind.T, b[1:])
 
 
+def assembled(stiffness, nodes, count):
+    """The sum of element matrices, one or one for each element, over the nodes of each element."""
+    each = stiffness.shape[-1] // nodes.shape[1]
+    unknowns = (each * nodes[:, :, None] + np.arange(each)).reshape(len(nodes), -1)
+    rows = np.repeat(unknowns, unknowns.shape[1], 1)
+    columns = np.tile(unknowns, (1, unknowns.shape[1]))
+    values = np.broadcast_to(stiffness.reshape(-1, rows.shape[1]), rows.shape)
+    a = sparse.coo_matrix((values.ravel(), (rows.ravel(), columns.ravel())), shape=(each * count, each * count)).tocsr()
+    a.data[np.abs(a.data) < 1e-14 * np.abs(a.data).max()] = 0
+    return (a + a.T) / 2
+
+
+def bar(n, rng):
+    """Cells in each direction of a bar with so many nodes, short or long."""
+    slenderness = 10.0 ** rng.uniform(0, 2)
+    width = max(int((n / slenderness) ** (1 / 3)), 2)
+    return max(n // (width + 1) ** 2, 2), width, width
+
+
+def cells(sizes, corners):
+    """The nodes at these corners of the cells of a grid; x comes last in their numbers."""
+    first = np.array(np.meshgrid(*(range(size) for size in sizes), indexing="ij")).reshape(3, -1)
+    nodes = [np.ravel_multi_index(first + np.array(corner)[:, None], [size + 1 for size in sizes]) for corner in corners]
+    return np.stack(nodes, 1)
+
+
+@family
+def hexahedra(n, rng):
+    """An elastic bar of trilinear hexahedra that is held at one end, of one material or of many; zeros of elements are left out."""
+    size = bar(n // 3, rng)
+    corners = [(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+    signs, h = 2.0 * np.array(corners) - 1, np.array([1, 1, 10.0 ** rng.uniform(-1, 0)])
+    law = np.zeros((6, 6))
+    law[:3, :3] = 0.3 / 1.3 / 0.4
+    law += np.diag([1 / 1.3] * 3 + [0.5 / 1.3] * 3)
+    k = np.zeros((24, 24))
+    for point in signs / np.sqrt(3):
+        factors = 1 + signs * point
+        slopes = np.stack([signs[:, d] * np.prod(np.delete(factors, d, 1), 1) / 4 / h[d] for d in range(3)], 1)
+        strain = np.zeros((6, 8, 3))
+        for d, e in ((0, 0), (1, 1), (2, 2), (3, 0), (4, 1), (5, 2)):
+            strain[d, :, e] = slopes[:, e if d < 3 else (e + 1) % 3]
+            if d > 2:
+                strain[d, :, (e + 1) % 3] = slopes[:, e]
+        b = strain.reshape(6, 24)
+        k += b.T @ law @ b * h.prod() / 8
+    nodes = cells(size, corners)
+    young = 10.0 ** (rng.uniform(-1, 1, len(nodes)) if rng.random() < 0.5 else np.zeros(len(nodes)))
+    held = 3 * (size[1] + 1) * (size[2] + 1)
+    return assembled(young[:, None, None] * k, nodes, np.prod(np.array(size) + 1))[held:, held:]
+
+
+@family
+def frame(n, rng):
+    """A lattice of beams, three displacements and three rotations a node, which is held at one end."""
+    size = bar(n // 6, rng)
+    area, bending, torsion = 1e-2, 10.0 ** rng.uniform(-6, -3), 1e-4
+    total = 0
+    for axis in range(3):
+        k = np.zeros((12, 12))
+        for unknown, stiffness in ((axis, area), (3 + axis, torsion)):
+            k[np.ix_([unknown, 6 + unknown], [unknown, 6 + unknown])] += stiffness * np.array([[1, -1], [-1, 1]])
+        # Across the beam, and the rotation that belongs to it: d across = +- rotation.
+        for across, sign in (((axis + 1) % 3, 1), ((axis + 2) % 3, -1)):
+            turned = 3 + (axis + (2 if sign == 1 else 1)) % 3
+            places = [across, turned, 6 + across, 6 + turned]
+            of_beam = np.array([[12, 6, -12, 6], [6, 4, -6, 2], [-12, -6, 12, -6], [6, 2, -6, 4]], float)
+            k[np.ix_(places, places)] += bending * np.outer([1, sign, 1, sign], [1, sign, 1, sign]) * of_beam
+        step = np.eye(3, dtype=int)[axis]
+        # The beams of the last planes begin at nodes that begin no cell.
+        inner = [s + 1 - d for s, d in zip(size, step)]
+        first = np.array(np.meshgrid(*(range(s) for s in inner), indexing="ij")).reshape(3, -1)
+        ends = [np.ravel_multi_index(first + offset[:, None], [s + 1 for s in size]) for offset in (0 * step, step)]
+        total = total + assembled(k, np.stack(ends, 1), np.prod(np.array(size) + 1))
+    held = 6 * (size[1] + 1) * (size[2] + 1)
+    return total.tocsr()[held:, held:]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?")
