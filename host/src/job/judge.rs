@@ -2,7 +2,7 @@
 
 /// Iterations of a window.
 const WINDOW: u32 = 25;
-/// The share of the iterations that CG may do which a window of it has: its residual norms may grow until it
+/// A window of CG has one in so many of the iterations that it may do: its residual norms may grow until it
 /// has seen most of the spectrum, and go down all the faster then.
 const OF_CG: u32 = 8;
 /// Windows in turn that must say the same.

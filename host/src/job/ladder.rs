@@ -93,8 +93,8 @@ pub fn ladder(
     if !is_iterative && let Some(simple) = rungs.first().and_then(|next| maker.before(next)) {
         rungs.insert(0, simple);
     }
-    bound(&mut rungs, &analysis.structure);
     extend(&mut rungs, &analysis.structure);
+    bound(&mut rungs, &analysis.structure);
     if let Some(last) = rungs.last_mut() {
         last.patience = None;
     }

@@ -38,9 +38,9 @@ fn what_the_device_makes_solves_as_what_the_host_makes() {
         let a = problem(name);
         let choice = choose_blocks(&*a, block, Target::Gpu).unwrap();
         assert_eq!(choice.format, Format::BlockSell(block));
-        for precond in [Precond::Jacobi, Precond::JacobiSweeps, Precond::Ilu, Precond::Amg] {
-            // In f32 what differs is how values come to the device, which it takes no hierarchy to see.
-            let in_f32 = (precond == Precond::Jacobi).then_some(Precision::F32);
+        for precond in [Precond::None, Precond::Jacobi, Precond::JacobiSweeps, Precond::Ilu, Precond::Amg] {
+            // In f32 what differs is how values come to the device, which it takes no factors to see.
+            let in_f32 = matches!(precond, Precond::Jacobi | Precond::Amg).then_some(Precision::F32);
             for precision in [Precision::F64].into_iter().chain(in_f32) {
                 let there = Options { precision, ..options(precond, block) };
                 let here =

@@ -3,6 +3,7 @@
 //! block triangular form.
 
 use faer::dyn_stack::MemStack;
+use faer::sparse::SymbolicSparseColMatRef;
 use faer::sparse::linalg::amd;
 
 use super::block_triangular::blocks;
@@ -37,16 +38,24 @@ pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Order, Prediction)
     Ok(if whole.1.flops < in_blocks.1.flops { whole } else { in_blocks })
 }
 
+/// The order of approximate minimum degree of a pattern, rows of a column in any order, and what
+/// factorisations take in it.
+pub fn approximate(pattern: SymbolicSparseColMatRef<usize>) -> Result<(Vec<usize>, amd::FlopCount)> {
+    let n = pattern.ncols();
+    let mut memory = workspace(amd::order_maybe_unsorted_scratch::<usize>(n, pattern.compute_nnz()))?;
+    let (mut forward, mut inverse) = (vec![0usize; n], vec![0usize; n]);
+    let stack = MemStack::new(&mut memory);
+    let count =
+        amd::order_maybe_unsorted(&mut forward, &mut inverse, pattern, amd::Control::default(), stack)
+            .map_err(failed)?;
+    Ok((forward, count))
+}
+
 /// By the entries `inside` of blocks, which follow each other. Pivots stay in their blocks: when a column's
 /// turn comes, the rows of earlier blocks have been pivots.
 fn order(a: &Columns, inside: &Columns, block: &[u32]) -> Result<(Order, Prediction)> {
     let (n, nnz) = (a.n, inside.row_idx.len());
-    let mut memory = workspace(amd::order_maybe_unsorted_scratch::<usize>(n, nnz))?;
-    let (mut forward, mut inverse) = (vec![0usize; n], vec![0usize; n]);
-    let (pattern, stack) = (inside.unsorted(), MemStack::new(&mut memory));
-    let count =
-        amd::order_maybe_unsorted(&mut forward, &mut inverse, pattern, amd::Control::default(), stack)
-            .map_err(failed)?;
+    let (mut forward, count) = approximate(inside.unsorted())?;
     forward.sort_by_key(|&j| block[j]);
     // An entry beside a block is multiplied by columns of L there, and leaves entries in its rows.
     let (rows, of_lower) = mean_block(block);

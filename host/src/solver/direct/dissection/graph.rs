@@ -3,6 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use arithmetic::noise::hash;
+
 use super::super::columns::Columns;
 
 /// A vertex that has no place.
@@ -45,14 +47,15 @@ impl Graph {
     fn collected(weights: Vec<u32>, of: impl Fn(usize, &mut dyn FnMut(u32, u32))) -> Graph {
         let n = weights.len();
         let mut graph = Graph { first: vec![0], edges: Vec::new(), weights };
-        let mut place = vec![usize::MAX; n];
+        // Behind the edge to each vertex that was added last.
+        let mut place = vec![0; n];
         for v in 0..n {
             let (begin, edges) = (graph.edges.len(), &mut graph.edges);
             of(v, &mut |other, weight| match place[other as usize] {
-                known if known != usize::MAX && known >= begin => edges[known].1 += weight,
+                behind if behind > begin => edges[behind - 1].1 += weight,
                 _ => {
-                    place[other as usize] = edges.len();
                     edges.push((other, weight));
+                    place[other as usize] = edges.len();
                 }
             });
             graph.first.push(graph.edges.len());
@@ -107,7 +110,7 @@ impl Graph {
         let mut pairs: Vec<[u32; 2]> = Vec::with_capacity(self.len());
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         // Those with few neighbours have the smallest choice; others come in no order.
-        order.sort_unstable_by_key(|&v| (self.neighbours(v).len(), scrambled(v), v));
+        order.sort_unstable_by_key(|&v| (self.neighbours(v).len(), hash(v)));
         for v in order {
             if pair_of[v as usize] != NONE {
                 continue;
@@ -136,11 +139,4 @@ impl Graph {
         });
         (graph, pair_of)
     }
-}
-
-/// The number with its bits in disorder, the same every time.
-fn scrambled(v: u32) -> u32 {
-    let v = (v ^ (v >> 16)).wrapping_mul(0x7feb_352d);
-    let v = (v ^ (v >> 15)).wrapping_mul(0x846c_a68b);
-    v ^ (v >> 16)
 }

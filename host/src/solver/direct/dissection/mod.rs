@@ -7,12 +7,10 @@
 //! | `bisection` | two halves with few edges between them |
 //! | `separator` | the fewest vertices on these |
 
-use faer::dyn_stack::MemStack;
 use faer::sparse::SymbolicSparseColMatRef;
-use faer::sparse::linalg::amd;
 
 use super::columns::Columns;
-use super::prediction::{failed, workspace};
+use super::minimum_degree::approximate;
 use crate::error::Result;
 use bisection::bisected;
 use graph::Graph;
@@ -43,14 +41,14 @@ pub fn nested_dissection(a: &Columns) -> Result<Vec<usize>> {
 fn dissected(graph: Graph, names: Vec<u32>) -> Result<Vec<u32>> {
     let named = |places: &[u32]| places.iter().map(|&v| names[v as usize]).collect::<Vec<u32>>();
     if graph.len() <= LEAF {
-        return Ok(named(&minimum_degree(&graph)?));
+        return leaf(&graph, &names);
     }
     let parts = separated(&graph, &bisected(&graph))?;
     let of =
         |part: Part| -> Vec<u32> { (0..graph.len() as u32).filter(|&v| parts[v as usize] == part).collect() };
     let (first, second, separator) = (of(Part::First), of(Part::Second), of(Part::Separator));
     if first.is_empty() || second.is_empty() {
-        return Ok(named(&minimum_degree(&graph)?));
+        return leaf(&graph, &names);
     }
     let half = |part: &[u32]| dissected(graph.part(part), named(part));
     let (before, behind) = rayon::join(|| half(&first), || half(&second));
@@ -60,16 +58,11 @@ fn dissected(graph: Graph, names: Vec<u32>) -> Result<Vec<u32>> {
     Ok(order)
 }
 
-/// Approximate minimum degree (Amestoy, Davis and Duff 1996).
-fn minimum_degree(graph: &Graph) -> Result<Vec<u32>> {
-    let (n, columns, rows) = (graph.len(), graph.first(), graph.others());
-    let mut memory = workspace(amd::order_maybe_unsorted_scratch::<usize>(n, rows.len()))?;
-    let (mut forward, mut inverse) = (vec![0usize; n], vec![0usize; n]);
-    let pattern = SymbolicSparseColMatRef::new_unsorted_checked(n, n, columns, None, &rows);
-    let stack = MemStack::new(&mut memory);
-    amd::order_maybe_unsorted(&mut forward, &mut inverse, pattern, amd::Control::default(), stack)
-        .map_err(failed)?;
-    Ok(forward.into_iter().map(|v| v as u32).collect())
+/// By minimum degree.
+fn leaf(graph: &Graph, names: &[u32]) -> Result<Vec<u32>> {
+    let (n, others) = (graph.len(), graph.others());
+    let pattern = SymbolicSparseColMatRef::new_unsorted_checked(n, n, graph.first(), None, &others);
+    Ok(approximate(pattern)?.0.into_iter().map(|v| names[v]).collect())
 }
 
 #[cfg(test)]
