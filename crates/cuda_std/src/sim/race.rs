@@ -11,7 +11,7 @@
 use super::fault::Access;
 use crate::lanes::WARP_SIZE;
 use crate::ordering::Scope;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// An access, and where in the launch it was made.
@@ -104,9 +104,9 @@ pub(super) struct Caller {
 #[derive(Debug, Default)]
 pub(super) struct Races {
     /// Of words, and by their bytes of those that are split.
-    words: HashMap<(Word, u8), History>,
+    words: FxHashMap<(Word, u8), History>,
     /// The words of which somebody has accessed a part.
-    split: HashSet<Word>,
+    split: FxHashSet<Word>,
     time: u64,
     /// How many barriers the grid has passed.
     grid_barrier: u32,
@@ -114,9 +114,9 @@ pub(super) struct Races {
     block: u32,
     now: Progress,
     /// The other blocks, where they have a place at the same time.
-    others: HashMap<u32, Progress>,
+    others: FxHashMap<u32, Progress>,
     /// For every address of atomic operations what they released.
-    releases: HashMap<u64, Releases>,
+    releases: FxHashMap<u64, Releases>,
 }
 
 /// How far a block has come.
@@ -138,7 +138,7 @@ struct Releases {
     /// How many there were.
     count: usize,
     /// By block: how many came before, and the time of the block's last fence.
-    by_block: HashMap<u32, Vec<(usize, u64)>>,
+    by_block: FxHashMap<u32, Vec<(usize, u64)>>,
 }
 
 impl Races {
@@ -224,22 +224,22 @@ impl Races {
             arrived,
             passed,
         };
-        let mut history = self.words.remove(&(word, part)).unwrap_or_default();
+        let Races { words, now: progress, releases, .. } = self;
+        let history = words.entry((word, part)).or_default();
         let ordered = |before: &Stamp| match word {
             Word::Shared { .. } if before.cluster != now.cluster => true, // another cluster's memory
-            _ => self.ordered(before, &now),
+            _ => progress.is_behind(before, &now, releases),
         };
         let rival = |before: &&Stamp| before.conflicts(&now) && !ordered(before);
         let earlier = history.write.iter().chain(history.reads.iter().flatten());
         let race = earlier.into_iter().find(rival).copied();
         if access.writes() {
-            history = History { write: Some(now), reads: [None; 2] };
+            *history = History { write: Some(now), reads: [None; 2] };
         } else if history.reads[0].as_ref().is_none_or(&ordered) {
             history.reads[0] = Some(now);
         } else if history.reads[1].as_ref().is_none_or(&ordered) {
             history.reads[1] = Some(now);
         }
-        self.words.insert((word, part), history);
         let of_scope = |other: &Stamp| other.access.concurrent() && access.concurrent();
         race.map_or(Ok(()), |other| Err((other, of_scope(&other))))
     }
@@ -254,8 +254,11 @@ impl Races {
             }
         }
     }
+}
 
-    fn ordered(&self, before: &Stamp, now: &Stamp) -> bool {
+impl Progress {
+    /// Whether something orders `before` before `now`, an access of the block that has come so far.
+    fn is_behind(&self, before: &Stamp, now: &Stamp, releases: &FxHashMap<u64, Releases>) -> bool {
         if before.grid_barrier < now.grid_barrier {
             return true;
         }
@@ -268,8 +271,8 @@ impl Races {
                 || before.barrier < now.barrier
                 || same_warp && before.warp < now.warp;
         }
-        self.now.acquired.iter().any(|(address, count)| {
-            let of_block = self.releases[address].by_block.get(&before.block);
+        self.acquired.iter().any(|(address, count)| {
+            let of_block = releases[address].by_block.get(&before.block);
             let mut earlier = of_block.into_iter().flatten().take_while(|(number, _)| number < count);
             earlier.any(|(_, fence)| before.time <= *fence)
         })
