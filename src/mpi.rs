@@ -77,11 +77,15 @@ impl Comm for Processes {
             let mut coming = Vec::with_capacity(receives.len());
             for (from, place) in receives {
                 let from = self.world.process_at_rank(*from as Rank);
-                coming.push(WaitGuard::from(from.immediate_receive_into(scope, &mut **place)));
+                for piece in place.chunks_mut(MOST) {
+                    coming.push(WaitGuard::from(from.immediate_receive_into(scope, piece)));
+                }
             }
             for &(to, message) in sends {
                 let to = self.world.process_at_rank(to as Rank);
-                waiting.push(WaitGuard::from(to.immediate_send(scope, message)));
+                for piece in message.chunks(MOST) {
+                    waiting.push(WaitGuard::from(to.immediate_send(scope, piece)));
+                }
             }
         });
         Ok(())

@@ -2,6 +2,7 @@
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
+use super::Comm;
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 
@@ -66,6 +67,35 @@ impl<'a> Reader<'a> {
     pub fn text(&mut self) -> Result<String> {
         Ok(String::from_utf8_lossy(&self.take::<u8>()?).into_owned())
     }
+}
+
+/// Sends a matrix to a rank that [receives](receive_matrix) it, its arrays as they are: a large one takes
+/// longer to copy into a message, and out of it, than to send.
+pub(crate) fn send_matrix(comm: &dyn Comm, to: usize, a: &Csr<f64>) -> Result<()> {
+    let sizes = [a.n_rows() as u64, a.n_cols() as u64, a.nnz() as u64];
+    comm.send(to, bytemuck::cast_slice(&sizes))?;
+    let row_ptr: Vec<u64> = a.row_ptr().iter().map(|&p| p as u64).collect();
+    let arrays =
+        [bytemuck::cast_slice(&row_ptr), bytemuck::cast_slice(a.col_idx()), bytemuck::cast_slice(a.values())];
+    comm.exchange(&arrays.map(|array| (to, array)), &mut [])
+}
+
+/// The matrix that a rank [sends](send_matrix).
+pub(crate) fn receive_matrix(comm: &dyn Comm, from: usize) -> Result<Csr<f64>> {
+    let sizes = comm.receive(from)?;
+    let &[n_rows, n_cols, nnz] = &bytemuck::pod_collect_to_vec::<u8, u64>(&sizes)[..] else {
+        return Err(cut_short());
+    };
+    let (mut row_ptr, mut col_idx) = (vec![0u64; n_rows as usize + 1], vec![0u32; nnz as usize]);
+    let mut values = vec![0.0f64; nnz as usize];
+    let mut arrays = [
+        (from, bytemuck::cast_slice_mut(&mut row_ptr)),
+        (from, bytemuck::cast_slice_mut(&mut col_idx)),
+        (from, bytemuck::cast_slice_mut(&mut values)),
+    ];
+    comm.exchange(&[], &mut arrays)?;
+    let row_ptr = row_ptr.into_iter().map(|p| p as usize).collect();
+    Csr::new(n_rows as usize, n_cols as usize, row_ptr, col_idx, values)
 }
 
 fn cut_short() -> Error {

@@ -6,7 +6,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 
 use super::inside::{Block, Inside};
-use super::message::{Reader, Writer};
+use super::message::{Reader, Writer, receive_matrix, send_matrix};
 use super::numbering::Numbering;
 use super::partition::{Needs, Partition, Quality};
 use super::ranges::Ranges;
@@ -252,6 +252,32 @@ impl Border {
     }
 }
 
+impl Border {
+    /// As a message.
+    fn written(&self) -> Vec<u8> {
+        let Border { rows, entries, links: Links { sends, receives } } = self;
+        let mut message = Writer::new().matrix(entries).put(rows).put(&[sends.len() as u64]);
+        for (to, places) in sends {
+            message = message.put(&[*to as u64]).put(places);
+        }
+        let receives: Vec<[u64; 2]> = receives.iter().map(|&(from, n)| [from as u64, n as u64]).collect();
+        message.put(&receives).bytes()
+    }
+
+    /// What [`Border::written`] wrote.
+    fn read(message: &[u8]) -> Result<Border> {
+        let mut message = Reader::new(message);
+        let (entries, rows) = (message.matrix()?, message.take()?);
+        let mut sends = Vec::new();
+        for _ in 0..message.one::<u64>()? {
+            sends.push((message.one::<u64>()? as usize, message.take()?));
+        }
+        let receives = message.take::<[u64; 2]>()?;
+        let receives = receives.into_iter().map(|[from, n]| (from as usize, n as usize)).collect();
+        Ok(Border { rows, entries, links: Links { sends, receives } })
+    }
+}
+
 impl Piece {
     /// Of a matrix that is all on one rank.
     pub fn whole(a: Arc<Csr<f64>>) -> Piece {
@@ -339,28 +365,15 @@ impl Piece {
         Ok(Piece { local: local.into(), border })
     }
 
-    /// As a message.
-    pub(crate) fn written(&self, message: Writer) -> Writer {
-        let Border { rows, entries, links: Links { sends, receives } } = &self.border;
-        let message = message.matrix(self.local.csr()).matrix(entries);
-        let mut message = message.put(rows).put(&[sends.len() as u64]);
-        for (to, places) in sends {
-            message = message.put(&[*to as u64]).put(places);
-        }
-        let receives: Vec<[u64; 2]> = receives.iter().map(|&(from, n)| [from as u64, n as u64]).collect();
-        message.put(&receives)
+    /// Sends it to a rank that [receives](Piece::receive) it.
+    pub(crate) fn send(&self, comm: &dyn Comm, to: usize) -> Result<()> {
+        send_matrix(comm, to, self.local.csr())?;
+        comm.send(to, &self.border.written())
     }
 
-    /// What [`Piece::written`] wrote.
-    pub(crate) fn read(message: &mut Reader) -> Result<Piece> {
-        let (local, entries) = (message.matrix()?.into(), message.matrix()?);
-        let rows = message.take()?;
-        let mut sends = Vec::new();
-        for _ in 0..message.one::<u64>()? {
-            sends.push((message.one::<u64>()? as usize, message.take()?));
-        }
-        let receives = message.take::<[u64; 2]>()?;
-        let receives = receives.into_iter().map(|[from, n]| (from as usize, n as usize)).collect();
-        Ok(Piece { local, border: Border { rows, entries, links: Links { sends, receives } } })
+    /// What a rank [sends](Piece::send).
+    pub(crate) fn receive(comm: &dyn Comm, from: usize) -> Result<Piece> {
+        let local = receive_matrix(comm, from)?.into();
+        Ok(Piece { local, border: Border::read(&comm.receive(from)?)? })
     }
 }

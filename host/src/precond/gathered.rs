@@ -7,7 +7,7 @@ use cuda_std::Real;
 use super::{Preconditioner, amg, ilu};
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Products, Then};
-use crate::comm::{Partition, Piece, Pieces, Reader, Writer};
+use crate::comm::{Partition, Piece, Pieces};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr};
 
@@ -57,11 +57,11 @@ fn identity<T: Real, B: Borders<T>>(
         Some((rows, columns)) => {
             let identity = Arc::new(Csr::identity(rows.n_rows()));
             let pieces = Pieces::between(identity, rows.clone(), columns.clone());
-            let send = |rank| comm.send(rank, &pieces.piece(rank).written(Writer::new()).bytes());
+            let send = |rank| pieces.piece(rank).send(comm, rank);
             (1..comm.size()).try_for_each(send)?;
             pieces.piece(0)
         }
-        None => Piece::read(&mut Reader::new(&comm.receive(0)?))?,
+        None => Piece::receive(comm, 0)?,
     };
     backend.rows(&Arc::new(AnyMatrix::Crs(Arc::new(piece.local.csr().cast()))), &piece.border)
 }

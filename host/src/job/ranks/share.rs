@@ -57,8 +57,8 @@ impl Shares {
         }
         for rank in 1..comm.size() {
             let Share { piece, basis, near_null, .. } = self.of(rank);
-            let message = piece.written(Writer::new());
-            let message = basis.iter().fold(message, |message, v| message.put(v));
+            piece.send(comm, rank)?;
+            let message = basis.iter().fold(Writer::new(), |message, v| message.put(v));
             let message = message.put(&[u64::from(near_null.is_some())]);
             let message = near_null.iter().fold(message, |message, space| space.written(message));
             comm.send(rank, &message.bytes())?;
@@ -75,9 +75,9 @@ impl Share {
             let shared = process.share(Arc::new(None::<Shares>))?;
             return Share::taken(comm, &shared[0], there);
         }
+        let piece = Piece::receive(comm, 0)?;
         let message = comm.receive(0)?;
         let mut message = Reader::new(&message);
-        let piece = Piece::read(&mut message)?;
         let basis = (0..vectors).map(|_| message.take()).collect::<Result<_>>()?;
         let has_near_null = message.one::<u64>()? != 0;
         let near_null = has_near_null.then(|| NearNull::read(&mut message)).transpose()?;

@@ -201,7 +201,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     for l in 0..count {
         let part = match &mut whole {
             Some(whole) => whole.share(backend.inner(), comm),
-            None => Part::read(&comm.receive(0)?),
+            None => Part::receive(comm),
         };
         let level = part.and_then(|part| part.level::<T, S, B>(backend, l, params));
         levels = levels.and_then(|mut levels| {

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Memory, Operator, Products};
-use crate::comm::{Border, Piece, Reader, Writer, agree_within};
+use crate::comm::{Border, Comm, Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Csr};
@@ -57,27 +57,26 @@ pub struct Part {
 }
 
 impl Part {
-    /// As a message.
-    pub fn written(&self) -> Vec<u8> {
-        let message = Writer::new().put(&[self.block as u64, u64::from(self.is_swept)]);
-        let message = message.put(&self.weights).put(&self.d);
-        let with_matrix = |message: Writer, PieceOfMatrix { piece, pivot }: &PieceOfMatrix| {
-            piece.written(message.put(&[code_of(*pivot)]))
-        };
-        self.matrices.iter().fold(message, with_matrix).bytes()
+    /// Sends it to a rank that [receives](Part::receive) it.
+    pub fn send(&self, comm: &dyn Comm, to: usize) -> Result<()> {
+        let pivots = [0, 1, 2].map(|k| code_of(self.matrices[k].pivot));
+        let message = Writer::new().put(&[self.block as u64, u64::from(self.is_swept)]).put(&pivots);
+        comm.send(to, &message.put(&self.weights).put(&self.d).bytes())?;
+        self.matrices.iter().try_for_each(|matrix| matrix.piece.send(comm, to))
     }
 
-    /// What [`Part::written`] wrote.
-    pub fn read(message: &[u8]) -> Result<Part> {
-        let mut message = Reader::new(message);
+    /// What rank 0 [sends](Part::send).
+    pub fn receive(comm: &dyn Comm) -> Result<Part> {
+        let message = comm.receive(0)?;
+        let mut message = Reader::new(&message);
         let &[block, is_swept] = &message.take::<u64>()?[..] else { return Err(unknown()) };
+        let &[a, correction, r] = &message.take::<u64>()?[..] else { return Err(unknown()) };
         let (weights, d) = (message.take()?, message.take()?);
-        let mut matrix = || {
-            let code = message.one::<u64>()?;
+        let matrix = |code: u64| {
             let pivot = PIVOTS.iter().copied().find(|&pivot| code_of(pivot) == code).ok_or_else(unknown)?;
-            Ok::<_, Error>(PieceOfMatrix { pivot, piece: Piece::read(&mut message)? })
+            Ok::<_, Error>(PieceOfMatrix { pivot, piece: Piece::receive(comm, 0)? })
         };
-        let matrices = [matrix()?, matrix()?, matrix()?];
+        let matrices = [matrix(a)?, matrix(correction)?, matrix(r)?];
         Ok(Part { block: block as usize, matrices, is_swept: is_swept != 0, weights, d })
     }
 

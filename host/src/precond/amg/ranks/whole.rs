@@ -96,7 +96,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
                 d: fine.rows(rank).iter().flat_map(of_row).copied().collect(),
             }
         };
-        (1..comm.size()).try_for_each(|rank| comm.send(rank, &part(rank).written()))?;
+        (1..comm.size()).try_for_each(|rank| part(rank).send(comm, rank))?;
         Ok(part(0))
     }
 
