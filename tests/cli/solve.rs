@@ -203,23 +203,25 @@ fn multipliers_are_found_or_named() {
 #[test]
 fn a_signal_ends_a_factorisation() {
     use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
     let shell = Shell::new();
-    for size in [36, 44, 52] {
-        let line = format!("solve --gen poisson3d:{size} --solver direct --device cpu --out x.mtx");
-        let mut child = shell.command(&line).stdout(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs(2));
+    // How long it takes until it factorises depends on the machine.
+    let mut seconds = 0.7;
+    while seconds < 60.0 {
+        let line = "solve --gen poisson3d:44 --solver direct --device cpu --out x.mtx";
+        let mut child = shell.command(line).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(seconds));
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        let start = Instant::now();
         let code = child.wait().unwrap().code();
         if code == Some(130) {
-            assert!(start.elapsed() < Duration::from_secs(5));
-            assert_eq!(shell.vector("x.mtx"), vec![0.0; size * size * size]);
+            assert_eq!(shell.vector("x.mtx"), vec![0.0; 44 * 44 * 44]);
             return;
         }
-        // It was done already, or not factorising yet, and the signal ended it at once.
+        assert_eq!(code, None, "done after {seconds} s, and never factorising before");
+        // It was not factorising yet, and the signal ended it at once.
+        seconds *= 1.4;
     }
-    panic!("no factorisation of 2 s");
+    panic!("no factorisation within a minute");
 }
 
 /// The factors of a random graph end in a full matrix, which several threads take apart.
