@@ -205,23 +205,19 @@ fn a_signal_ends_a_factorisation() {
     use std::process::{Command, Stdio};
     use std::time::Duration;
     let shell = Shell::new();
-    // How long it takes until it factorises depends on the machine.
-    let mut seconds = 0.7;
-    while seconds < 60.0 {
+    // When it begins to factorise, and how long that takes, depends on the machine.
+    for seconds in [0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0, 11.0, 16.0] {
         let line = "solve --gen poisson3d:44 --solver direct --device cpu --out x.mtx";
         let mut child = shell.command(line).stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_secs_f64(seconds));
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        let code = child.wait().unwrap().code();
-        if code == Some(130) {
+        if child.wait().unwrap().code() == Some(130) {
             assert_eq!(shell.vector("x.mtx"), vec![0.0; 44 * 44 * 44]);
             return;
         }
-        assert_eq!(code, None, "done after {seconds} s, and never factorising before");
-        // It was not factorising yet, and the signal ended it at once.
-        seconds *= 1.4;
+        // It was not factorising yet, and the signal ended it at once, or it was done.
     }
-    panic!("no factorisation within a minute");
+    panic!("no factorisation was under way at any of these times");
 }
 
 /// The factors of a random graph end in a full matrix, which several threads take apart.
