@@ -41,8 +41,8 @@ fn main() -> warpsolve::Result<()> {
     Ok(())
 }
 EOF
-# What was packed stands in for the registry. Nothing is optimised: it compiles in a third of the time, and what
-# `.ci/run` has compiled for the examples is not compiled again.
+# What was packed stands in for the registry. Nothing is optimised: what depends on it, and it, compile in half of the
+# time then.
 crates=$(cd "$packed" && ls -d warpsolve*/ | tr -d /)
 {
     printf '[workspace]\nresolver = "3"\nmembers = ["app"%s]\n\n' "$(printf ', "%s"' $crates)"
