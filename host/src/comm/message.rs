@@ -2,7 +2,7 @@
 
 use bytemuck::{AnyBitPattern, NoUninit};
 
-use super::Comm;
+use super::{Comm, received};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
 
@@ -86,14 +86,9 @@ pub(crate) fn receive_matrix(comm: &dyn Comm, from: usize) -> Result<Csr<f64>> {
     let &[n_rows, n_cols, nnz] = &bytemuck::pod_collect_to_vec::<u8, u64>(&sizes)[..] else {
         return Err(cut_short());
     };
-    let (mut row_ptr, mut col_idx) = (vec![0u64; n_rows as usize + 1], vec![0u32; nnz as usize]);
-    let mut values = vec![0.0f64; nnz as usize];
-    let mut arrays = [
-        (from, bytemuck::cast_slice_mut(&mut row_ptr)),
-        (from, bytemuck::cast_slice_mut(&mut col_idx)),
-        (from, bytemuck::cast_slice_mut(&mut values)),
-    ];
-    comm.exchange(&[], &mut arrays)?;
+    let row_ptr: Vec<u64> = received(comm, &[], &[(from, n_rows as usize + 1)])?;
+    let col_idx = received(comm, &[], &[(from, nnz as usize)])?;
+    let values = received(comm, &[], &[(from, nnz as usize)])?;
     let row_ptr = row_ptr.into_iter().map(|p| p as usize).collect();
     Csr::new(n_rows as usize, n_cols as usize, row_ptr, col_idx, values)
 }

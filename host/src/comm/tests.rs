@@ -86,7 +86,11 @@ fn product(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, x: &[f64]) -> Vec<f64>
     let pieces = Pieces::of(a, partition);
     let parts: Vec<Piece> = (0..partition.size()).map(|rank| pieces.piece(rank)).collect();
     let mut y = vec![f64::NAN; a.n_rows()];
-    for (rank, piece) in parts.iter().enumerate() {
+    let team = Team::new(2);
+    for (rank, sent) in parts.iter().enumerate() {
+        sent.send(&team[0], 1).unwrap();
+        let piece = &Piece::receive(&team[1], 0).unwrap();
+        assert_eq!(piece, sent);
         let mut ghosts = Vec::new();
         for &(from, count) in &piece.border.links.receives {
             let places = &parts[from].border.links.sends.iter().find(|(to, _)| *to == rank).unwrap().1;
@@ -127,23 +131,6 @@ fn pieces_are_the_whole_matrix() {
                     assert!(quality.imbalance < 1.0 + size as f64 * 0.2, "{name} {size}: {quality:?}");
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn a_piece_arrives_as_it_was_sent() {
-    for (name, size) in [("tet:4", 3), ("poisson2d:2", 6)] {
-        let a: Arc<Csr<f64>> = Arc::new(generate(&name.parse().unwrap(), 1).unwrap());
-        let partition = Arc::new(Partition::new(&a, size, 1, &Partitioning::Blocks).unwrap());
-        let pieces = Arc::new(Pieces::of(&a, &partition));
-        let expected = pieces.clone();
-        let received = on_team(size, move |team| match team.rank() {
-            0 => (1..size).try_for_each(|to| pieces.piece(to).send(&team, to)).map(|()| pieces.piece(0)),
-            _ => Piece::receive(&team, 0),
-        });
-        for (rank, piece) in received.into_iter().enumerate() {
-            assert_eq!(piece.unwrap(), expected.piece(rank), "{name}, rank {rank}");
         }
     }
 }

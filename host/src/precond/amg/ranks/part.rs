@@ -59,7 +59,7 @@ pub struct Part {
 impl Part {
     /// Sends it to a rank that [receives](Part::receive) it.
     pub fn send(&self, comm: &dyn Comm, to: usize) -> Result<()> {
-        let pivots = [0, 1, 2].map(|k| code_of(self.matrices[k].pivot));
+        let pivots = self.matrices.each_ref().map(|matrix| code_of(matrix.pivot));
         let message = Writer::new().put(&[self.block as u64, u64::from(self.is_swept)]).put(&pivots);
         comm.send(to, &message.put(&self.weights).put(&self.d).bytes())?;
         self.matrices.iter().try_for_each(|matrix| matrix.piece.send(comm, to))
