@@ -101,7 +101,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let cancellation = watch.cancellation.clone();
         if plan.method.description().is_on_host
             && plan.options.precision == Precision::F64
-            && let Some(prediction) = plan.outlook.prediction(&plan.a)
+            && let Some(prediction) = plan.outlook.prediction_unless(&plan.a, &cancellation.flag())
         {
             watch.tell(Stage::Factorisation { seconds: prediction.seconds(), bytes: prediction.bytes });
         }

@@ -13,13 +13,29 @@ use crate::error::{Error, Result};
 /// How long nobody looks whether the work is to be left.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Works, where that is not short in a thread of its own; `None` once `cancelled` is raised.
+///
+/// # Errors
+/// Those of the work, and [`Error::Io`] where the system has no thread left.
+pub fn unless_cancelled<R: Send + 'static>(
+    is_short: bool,
+    cancelled: &AtomicBool,
+    work: impl FnOnce() -> Result<R> + Send + 'static,
+) -> Result<Option<R>> {
+    match is_short {
+        _ if cancelled.load(Ordering::Relaxed) => Ok(None),
+        true => work().map(Some),
+        false => apart(work, cancelled)?.transpose(),
+    }
+}
+
 /// Works in a thread of its own. `None` once `cancelled` is raised: then the thread, and what it holds, is
 /// there until the work is done, or the program ends. The work has a pool of as many threads as the caller's,
 /// of which one waits here: it may be the only one.
 ///
 /// # Errors
 /// [`Error::Io`] where the system has no thread left.
-pub fn apart<R: Send + 'static>(
+fn apart<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
     cancelled: &AtomicBool,
 ) -> Result<Option<R>> {

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::apart::apart;
 use super::factor::{Factor, Failure};
 use super::kind::Kind;
 use super::normal::Normal;
@@ -181,23 +180,14 @@ impl Factorisation {
     }
 }
 
-/// Seconds below which a factorisation is not worth threads of its own.
-const SHORT: f64 = 2e-3;
 type Made = std::result::Result<(Factor, Prediction), Failure>;
 
 /// The factors, if they are there and finite.
 fn numbers(counted: Counted, effort: Effort, cancelled: &AtomicBool) -> Result<Made> {
     counted.prediction.check_memory()?;
-    match counted.prediction.seconds() < SHORT {
-        _ if cancelled.load(Ordering::Relaxed) => Ok(Err(Failure::Cancelled)),
-        true => numbers_here(counted, effort),
-        false => {
-            apart(move || numbers_here(counted, effort), cancelled)?.unwrap_or(Ok(Err(Failure::Cancelled)))
-        }
+    if cancelled.load(Ordering::Relaxed) {
+        return Ok(Err(Failure::Cancelled));
     }
-}
-
-fn numbers_here(counted: Counted, effort: Effort) -> Result<Made> {
     let Counted { mut columns, symbolic, prediction } = counted;
     let (is_definite, care) = (prediction.kind == Kind::Cholesky, effort.care);
     let predicted = prediction.seconds();

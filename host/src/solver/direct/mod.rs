@@ -12,7 +12,7 @@
 //! | `ordered` | all of that for a matrix, once |
 //! | `cholesky`, `factor`, `factorisation` | the numbers |
 //! | `quality` | what they are worth |
-//! | `apart` | how they are left, where nobody waits any longer |
+//! | `attempts`, `apart` | which are tried, and how they are left where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `normal` | normal equations, where LU grows |
 //! | `doubled`, `refine` | residuals, and refinement with them |
@@ -39,6 +39,7 @@ use crate::matrix::Csr;
 use crate::precond::{Precond, Preconditioner};
 
 mod apart;
+mod attempts;
 mod block_triangular;
 mod blocks;
 mod cholesky;
@@ -67,12 +68,12 @@ mod symbolic;
 mod tests;
 mod vectors;
 
+use attempts::LOOK;
 use condition::condition;
 pub(crate) use doubled::residual as doubled_residual;
 use factorisation::Factorisation;
 pub use info::Info;
 pub use kind::Kind;
-use kind::kinds;
 use ordered::Ordered;
 pub use ordered::Outlook;
 pub use prediction::Prediction;
@@ -80,7 +81,7 @@ use refine::Refinement;
 pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
-use symbolic::{Care, Effort};
+use symbolic::Care;
 use vectors::norm;
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -136,7 +137,7 @@ impl Direct {
     /// [`Error::HostMemory`] where that does not fit, and
     /// [`Error::Outgrown`] where the parameters bound it, and it takes longer.
     pub fn new(a: Arc<Csr<f64>>, parameters: &Parameters) -> Result<Direct> {
-        let ordered = parameters.outlook.take(&a).map_or_else(|| Ordered::of(&a, &kinds(&a)), Ok)?;
+        let ordered = parameters.outlook.take(&a);
         let mut direct = Direct {
             a,
             is_rounded: false,
@@ -151,13 +152,8 @@ impl Direct {
             condition: None,
             set_up_seconds: 0.0,
         };
-        direct.factorisation = direct.factorised(ordered, Care::Usual, direct.excess)?;
+        direct.factorisation = direct.first(ordered)?;
         Ok(direct)
-    }
-
-    /// Factorises what was ordered; `None` where it was cancelled.
-    fn factorised(&self, ordered: Ordered, care: Care, excess: f64) -> Result<Option<Factorisation>> {
-        Factorisation::of(&self.a, ordered, Effort { care, excess }, &self.cancelled)
     }
 
     /// What was found out; `None` where it was cancelled.
@@ -188,7 +184,7 @@ impl Direct {
             return Ok(());
         }
         let begin = Instant::now();
-        let ordered = Ordered::by_means(&self.a)?;
+        let ordered = self.ordered(Ordered::by_means)?;
         let made = self.factorised(ordered, Care::Most, LOOK);
         self.count_set_up(begin);
         let mut factorisation = match made {
@@ -213,8 +209,7 @@ impl Direct {
     fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
         if self.factorisation.is_none() {
             let begin = Instant::now();
-            let ordered = Ordered::of(&self.a, &kinds(&self.a))?;
-            self.factorisation = self.factorised(ordered, Care::Usual, self.excess)?;
+            self.factorisation = self.first(None)?;
             self.count_set_up(begin);
         }
         let start = run.x.clone();
@@ -244,6 +239,9 @@ impl Direct {
             let is_better = if is_last { self.factorise_normal()? } else { self.factorise_better(run)? };
             self.count_set_up(begin);
             if !is_better {
+                if on_progress.is_cancelled() {
+                    return Ok(StopReason::Interrupted);
+                }
                 let is_stagnated = is_last && !run.is_rounding();
                 return Ok(if is_stagnated { StopReason::Stagnated } else { StopReason::AtRounding });
             }
@@ -327,40 +325,6 @@ impl Direct {
         self.null = Some(null).filter(|null| null.is_complete);
         least
     }
-
-    /// Factorises by LU, or with more care; whether that was worth it.
-    fn factorise_better(&mut self, run: &Refinement) -> Result<bool> {
-        let was_lu = self.factorisation.as_ref().is_some_and(|f| f.prediction.kind == Kind::Lu);
-        let lu = if was_lu { Ordered::by_means(&self.a)? } else { Ordered::of(&self.a, &[Kind::Lu])? };
-        if run.is_rounding() && lu.prediction().flops > HOPELESS_FLOPS {
-            return Ok(false);
-        }
-        let care = if was_lu { Care::Most } else { Care::Usual };
-        let excess = if run.is_rounding() { LOOK } else { self.excess };
-        self.factorisation = match self.factorised(lu, care, excess) {
-            Err(Error::Outgrown { .. }) if run.is_rounding() => {
-                self.is_out_of_hand = was_lu;
-                return Ok(false);
-            }
-            made => made?,
-        };
-        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
-        Ok(true)
-    }
-
-    /// Solves by normal equations, where LU has neither solved nor proven anything; whether they serve.
-    fn factorise_normal(&mut self) -> Result<bool> {
-        let Some(factorisation) = self.factorisation.as_ref().filter(|_| !self.has_tried_normal) else {
-            return Ok(false);
-        };
-        self.has_tried_normal = true;
-        let most = Effort { care: Care::Usual, excess: self.excess };
-        let most = most.most_seconds(factorisation.prediction.seconds());
-        let Some(made) = Factorisation::normal(&self.a, most)? else { return Ok(false) };
-        self.factorisation = Some(made);
-        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, true);
-        Ok(true)
-    }
 }
 
 /// The condition, where that does not overflow.
@@ -371,8 +335,6 @@ fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
 /// How many times as long as predicted a factorisation may take where there is another way to solve: beyond
 /// that pivots are not where they were thought to be, and nobody knows when it will end.
 const EXCESS: f64 = 10.0;
-/// And where what there is has left no more than rounding.
-const LOOK: f64 = 4.0;
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.
@@ -381,10 +343,6 @@ const WORTH_A_LOOK: f64 = 1.0;
 /// The share of a bound that a residual must not be below: of a matrix that is not quite singular a very
 /// large x may leave less.
 const HONEST: f64 = 0.999;
-
-/// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
-/// would hardly leave less.
-const HOPELESS_FLOPS: f64 = 2e10;
 
 impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
     fn solve(

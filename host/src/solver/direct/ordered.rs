@@ -2,8 +2,10 @@
 //! they will take.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::apart::unless_cancelled;
 use super::columns::Columns;
 use super::kind::{Kind, has_zeros, kinds};
 use super::minimum_degree::minimum_degree;
@@ -116,6 +118,9 @@ fn less_by_lu(a: &Csr<f64>, ldlt: &Prediction) -> Result<Option<Counted>> {
     (LU_COST * lu.flops <= ldlt.flops).then(|| Counted::lu(a, row_of)).transpose()
 }
 
+/// Entries below which a matrix is ordered at once: a thread that can be left is not worth it.
+pub const FEW: usize = 100_000;
+
 /// What a direct solution of a matrix will take: ordered when it is asked for, and only once. Clones belong
 /// together.
 #[derive(Clone, Default)]
@@ -139,11 +144,18 @@ impl Outlook {
     /// What the first factorisation that would be tried for this matrix takes; `None` where there is no
     /// memory to find out.
     pub fn prediction(&self, a: &Arc<Csr<f64>>) -> Option<Prediction> {
+        self.prediction_unless(a, &AtomicBool::new(false))
+    }
+
+    /// The same, and `None` once `cancelled` is raised.
+    pub fn prediction_unless(&self, a: &Arc<Csr<f64>>, cancelled: &AtomicBool) -> Option<Prediction> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &state.of {
             Some((of, prediction)) if Arc::ptr_eq(of, a) => *prediction,
             _ => {
-                state.ordered = Ordered::of(a, &kinds(a)).ok();
+                let copy = a.clone();
+                let order = move || Ok(Ordered::of(&copy, &kinds(&copy)).ok());
+                state.ordered = unless_cancelled(a.nnz() < FEW, cancelled, order).ok()??;
                 let prediction = state.ordered.as_ref().map(Ordered::prediction);
                 state.of = Some((a.clone(), prediction));
                 prediction

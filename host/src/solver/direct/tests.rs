@@ -15,7 +15,7 @@ mod singular;
 /// Factors of this kind that take at most so many times as long as predicted.
 fn factorised(a: &Csr<f64>, kind: Kind, excess: f64) -> Result<Option<Factorisation>> {
     let ordered = Ordered::of(a, &[kind])?;
-    Factorisation::of(a, ordered, Effort { care: Care::Usual, excess }, &AtomicBool::new(false))
+    Factorisation::of(a, ordered, symbolic::Effort { care: Care::Usual, excess }, &AtomicBool::new(false))
 }
 
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
@@ -54,7 +54,7 @@ fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
 }
 
 fn predict(a: &Csr<f64>) -> Prediction {
-    Ordered::of(a, &kinds(a)).unwrap().prediction()
+    Ordered::of(a, &kind::kinds(a)).unwrap().prediction()
 }
 
 fn problem(name: &str) -> Csr<f64> {
