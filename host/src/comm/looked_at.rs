@@ -39,6 +39,15 @@ impl LookedAt {
         LookedAt { first, numbers }
     }
 
+    /// Where each of these columns, of which none is there twice, is among them.
+    pub fn among(columns: &[u32]) -> LookedAt {
+        let first = columns.iter().copied().min().unwrap_or(0);
+        let behind = columns.iter().max().map_or(0, |last| last + 1);
+        let mut numbers = vec![NOWHERE; (behind - first) as usize];
+        columns.iter().zip(0..).for_each(|(&j, place)| numbers[(j - first) as usize] = place);
+        LookedAt { first, numbers }
+    }
+
     /// The number of a column of these rows.
     #[inline]
     pub fn number(&self, column: u32) -> u32 {
@@ -63,5 +72,8 @@ mod tests {
         assert_eq!(asked, [5, 7, 9, 12]);
         assert_eq!([5, 6, 7, 9, 10, 12].map(|j| found.number(j)), [1, NOWHERE, 2, 3, NOWHERE, 4]);
         LookedAt::by(&Csr::<f64>::identity(0), |_| unreachable!("no column"));
+        let found = LookedAt::among(&[8, 5, 11]);
+        assert_eq!([5, 6, 8, 11].map(|j| found.number(j)), [1, NOWHERE, 0, 2]);
+        LookedAt::among(&[]);
     }
 }

@@ -23,6 +23,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 
 mod halo;
 mod inside;
@@ -122,7 +123,8 @@ pub(crate) fn received<U: NoUninit + AnyBitPattern>(
     messages: &[(usize, &[u8])],
     receives: &[(usize, usize)],
 ) -> Result<Vec<U>> {
-    let mut received = vec![U::zeroed(); receives.iter().map(|&(_, count)| count).sum()];
+    let count = receives.iter().map(|&(_, count)| count).sum();
+    let mut received = in_large_pages(vec![U::zeroed(); count]);
     let mut rest = &mut received[..];
     let mut places: Vec<(usize, &mut [u8])> = Vec::with_capacity(receives.len());
     for &(from, count) in receives {

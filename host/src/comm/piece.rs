@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
+use rayon::slice::ParallelSliceMut;
 
 use super::inside::{Block, Inside};
 use super::message::{Reader, Writer, receive_matrix, send_matrix};
@@ -119,7 +120,7 @@ impl Pieces {
             };
             let mut ghosts = at_border.par_iter().with_min_len(LEAST_ROWS).flat_map_collect(ghosts_of);
             let entries = ghosts.len();
-            ghosts.sort_unstable();
+            ghosts.par_sort_unstable();
             ghosts.dedup();
             // Stable, so that those of a rank stay in their order.
             ghosts.sort_by_key(|&j| columns.owner(j as usize));
@@ -137,13 +138,12 @@ impl Pieces {
     pub fn piece(&self, rank: usize) -> Piece {
         let (columns, Needs { rows, columns: ghosts, .. }) = (&self.columns, &self.needs[rank]);
         let own = columns.rows(rank).lookup(columns.n_rows());
-        let key = |&j: &u32| (columns.owner(j as usize), j);
-        // It is there: ghosts are all columns of others.
-        let ghost = |j: u32| ghosts.binary_search_by_key(&key(&j), key).unwrap_or(0) as u32;
+        // All columns of others are there.
+        let ghost = LookedAt::among(ghosts);
         let outside = |k: usize| {
             let (columns, values) = self.a.row(self.rows.rows(rank).get(k) as usize);
             let others = columns.iter().zip(values).filter(|&(&j, _)| own.place(j) == NOWHERE);
-            others.map(|(&j, &v)| (ghost(j), v))
+            others.map(|(&j, &v)| (ghost.number(j), v))
         };
         let entries = entries_outside(rows.len(), |k| outside(rows[k] as usize), ghosts.len());
         let border = Border { rows: rows.clone(), entries, links: self.links(rank) };

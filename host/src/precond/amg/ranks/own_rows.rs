@@ -57,19 +57,31 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         };
         let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
             let (inside, outside) = row(k);
-            let inside = inside.map(|(j, v)| (places.get(j as usize), v));
-            let both = inside.chain(outside.map(|(&j, &v)| (others[j as usize], v)));
-            for (k, (j, v)) in both.enumerate() {
-                // Most come in their order; the others go in front of those that are there.
-                let place = columns[..k].partition_point(|&column| column < j);
-                columns.copy_within(place..k, place + 1);
-                values.copy_within(place..k, place + 1);
-                (columns[place], values[place]) = (j, T::from_f64(v));
+            let mut inside = inside.map(|(j, v)| (places.get(j as usize), v)).peekable();
+            let mut outside = outside.map(|(&j, &v)| (others[j as usize], v)).peekable();
+            for k in 0.. {
+                let is_beside = match (inside.peek(), outside.peek()) {
+                    (Some(own), Some(beside)) => beside.0 < own.0,
+                    (own, _) => own.is_none(),
+                };
+                let Some(entry) = (if is_beside { outside.next() } else { inside.next() }) else { break };
+                put_among(k, entry, columns, values);
             }
         };
         let whole = Csr::from_rows(block * nodes.len(), columns.len(), length, fill);
         backend.of_own_rows(self.a, (&nodes, Arc::new(whole)), &columns)
     }
+}
+
+/// Puts an entry among `k` whose columns ascend. Those of several ranks need not come in their order.
+fn put_among<T: Real>(k: usize, (j, v): (u32, f64), columns: &mut [u32], values: &mut [T]) {
+    let mut place = k;
+    if k > 0 && columns[k - 1] > j {
+        place = columns[..k].partition_point(|&column| column < j);
+        columns.copy_within(place..k, place + 1);
+        values.copy_within(place..k, place + 1);
+    }
+    (columns[place], values[place]) = (j, T::from_f64(v));
 }
 
 /// The numbers of what this rank receives, with the ranks that have it.
