@@ -9,6 +9,7 @@ mod cardiac;
 mod completions;
 mod config;
 mod convert;
+mod cores;
 mod device;
 mod elasticity;
 mod ended;

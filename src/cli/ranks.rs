@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use warpsolve::comm::launcher::Launched;
+use warpsolve::comm::launcher::{Launched, launched};
 use warpsolve::comm::{Comm, Partitioning};
 use warpsolve::job::ranks::work as work_on_ranks;
 use warpsolve::job::{Device, Ranks};
 use warpsolve::{Error, Result};
 
+use super::cores::Cores;
 use super::device::{self, DeviceName};
 use super::load;
+use super::output::warn;
 use super::status::{FAILURE, SUCCESS};
 
 /// This process among those of a launcher; `None` where there is none.
@@ -42,7 +44,7 @@ fn of_launcher(launched: &Launched) -> Result<Arc<dyn Comm>> {
     )))
 }
 
-/// Threads of each of so many ranks on this machine, where nobody has chosen them.
+/// Threads of each of so many ranks of this process, where nobody has chosen them.
 pub fn threads(ranks: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     (cores / ranks.max(1)).max(1)
@@ -53,15 +55,40 @@ fn on_this_machine(comm: &dyn Comm) -> (usize, usize) {
     let of = |names: &[&str]| names.iter().find_map(|name| std::env::var(name).ok()?.trim().parse().ok());
     let sizes = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"];
     let ranks = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
-    (of(&sizes).unwrap_or(comm.size()), of(&ranks).unwrap_or(comm.rank()))
+    let of_slurm = || {
+        let tasks = std::env::var("SLURM_STEP_TASKS_PER_NODE").ok()?;
+        tasks_of_node(&tasks, of(&["SLURM_NODEID"])?)
+    };
+    (of(&sizes).or_else(of_slurm).unwrap_or(comm.size()), of(&ranks).unwrap_or(comm.rank()))
+}
+
+/// The tasks of a node, as Slurm lists them: 4 of node 1 in "4(x2),3".
+fn tasks_of_node(tasks: &str, node: usize) -> Option<usize> {
+    let mut behind = 0;
+    for of_nodes in tasks.split(',') {
+        let (count, nodes) = of_nodes.split_once("(x").unwrap_or((of_nodes, "1"));
+        behind += nodes.trim_end_matches(')').parse::<usize>().ok()?;
+        if node < behind {
+            return count.parse().ok();
+        }
+    }
+    None
 }
 
 /// The threads and the device of this process of a launcher: what was asked for, or its share of the cores;
-/// of `cuda` the GPU that is its turn.
+/// of `cuda` the GPU that is its turn. Rank 0 warns where cores are left idle.
 pub fn share(comm: &dyn Comm, name: DeviceName, threads: usize) -> (DeviceName, usize) {
     let (size, rank) = on_this_machine(comm);
-    let threads = if threads == 0 { self::threads(size) } else { threads };
-    (device_of(name, rank), threads)
+    let chosen = if threads == 0 { threads_of_process(comm, size) } else { threads };
+    (device_of(name, rank), chosen)
+}
+
+fn threads_of_process(comm: &dyn Comm, processes: usize) -> usize {
+    let cores = Cores::here(processes);
+    let launched = launched(|name| std::env::var(name).ok());
+    let warning = launched.filter(|_| comm.rank() == 0).and_then(|launched| cores.warning(launched.by));
+    warning.iter().for_each(|warning| warn(warning));
+    cores.threads()
 }
 
 /// The device of a rank: `cuda` stands for all GPUs of the machine, in turn.
@@ -135,4 +162,16 @@ pub fn work(comm: &Arc<dyn Comm>, name: DeviceName, threads: usize) -> Result<u8
     load::start_threads(threads)?;
     // What went wrong is said by rank 0, or has ended all.
     Ok(if work_on_ranks(comm, || open(name, threads)) { SUCCESS } else { FAILURE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_are_counted_node_by_node() {
+        let of = |node| tasks_of_node("4(x2),3", node);
+        assert_eq!([0, 1, 2, 3].map(of), [Some(4), Some(4), Some(3), None]);
+        assert_eq!([tasks_of_node("16", 0), tasks_of_node("many", 0)], [Some(16), None]);
+    }
 }
