@@ -12,7 +12,7 @@
 //! | `ordered` | all of that for a matrix, once |
 //! | `cholesky`, `factor`, `factorisation` | the numbers |
 //! | `quality` | what they are worth |
-//! | `attempts`, `apart` | which are tried, and how they are left where nobody waits any longer |
+//! | `attempts`, `apart` | how they are made, and left where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
 //! | `normal` | normal equations, where LU grows |
 //! | `doubled`, `refine` | residuals, and refinement with them |
@@ -26,7 +26,6 @@
 
 use cuda_std::Real;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use super::description::{Description, Parameters, Takes};
@@ -68,7 +67,7 @@ mod symbolic;
 mod tests;
 mod vectors;
 
-use attempts::LOOK;
+use attempts::Attempts;
 use condition::condition;
 pub(crate) use doubled::residual as doubled_residual;
 use factorisation::Factorisation;
@@ -81,7 +80,7 @@ use refine::Refinement;
 pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
-use symbolic::Care;
+use symbolic::{Care, Effort};
 use vectors::norm;
 
 pub(super) const DESCRIPTION: Description = Description {
@@ -113,8 +112,8 @@ pub struct Direct {
     is_best: bool,
     /// Whether normal equations have been tried.
     has_tried_normal: bool,
-    /// Ends a factorisation.
-    cancelled: Arc<AtomicBool>,
+    /// What factorises it.
+    attempts: Attempts,
     /// How many times as long as predicted a factorisation may take.
     excess: f64,
     /// Whether that of the matrix scaled by means took too long.
@@ -139,12 +138,12 @@ impl Direct {
     pub fn new(a: Arc<Csr<f64>>, parameters: &Parameters) -> Result<Direct> {
         let ordered = parameters.outlook.take(&a);
         let mut direct = Direct {
+            attempts: Attempts::new(a.clone(), parameters.cancelled.clone()),
             a,
             is_rounded: false,
             factorisation: None,
             is_best: false,
             has_tried_normal: false,
-            cancelled: parameters.cancelled.clone(),
             excess: if parameters.is_bound { EXCESS } else { f64::INFINITY },
             is_out_of_hand: false,
             null: None,
@@ -152,7 +151,7 @@ impl Direct {
             condition: None,
             set_up_seconds: 0.0,
         };
-        direct.factorisation = direct.first(ordered)?;
+        direct.factorisation = direct.attempts.first(ordered, direct.excess)?;
         Ok(direct)
     }
 
@@ -184,8 +183,8 @@ impl Direct {
             return Ok(());
         }
         let begin = Instant::now();
-        let ordered = self.ordered(Ordered::by_means)?;
-        let made = self.factorised(ordered, Care::Most, LOOK);
+        let ordered = self.attempts.ordered(Ordered::by_means)?;
+        let made = self.attempts.factorised(ordered, Care::Most, LOOK);
         self.count_set_up(begin);
         let mut factorisation = match made {
             Ok(Some(factorisation)) => factorisation,
@@ -209,7 +208,7 @@ impl Direct {
     fn refined(&mut self, run: &mut Refinement, most: u32, on_progress: OnProgress) -> Result<StopReason> {
         if self.factorisation.is_none() {
             let begin = Instant::now();
-            self.factorisation = self.first(None)?;
+            self.factorisation = self.attempts.first(None, self.excess)?;
             self.count_set_up(begin);
         }
         let start = run.x.clone();
@@ -325,6 +324,42 @@ impl Direct {
         self.null = Some(null).filter(|null| null.is_complete);
         least
     }
+
+    /// Factorises by LU, or with more care; whether that was worth it.
+    fn factorise_better(&mut self, run: &Refinement) -> Result<bool> {
+        let was_lu = self.factorisation.as_ref().is_some_and(|f| f.prediction.kind == Kind::Lu);
+        let order = if was_lu { Ordered::by_means } else { |a: &_| Ordered::of(a, &[Kind::Lu]) };
+        let lu = self.attempts.ordered(order)?;
+        let is_hopeless = |lu: &Ordered| lu.prediction().flops > HOPELESS_FLOPS;
+        if run.is_rounding() && lu.as_ref().is_some_and(is_hopeless) {
+            return Ok(false);
+        }
+        let care = if was_lu { Care::Most } else { Care::Usual };
+        let excess = if run.is_rounding() { LOOK } else { self.excess };
+        self.factorisation = match self.attempts.factorised(lu, care, excess) {
+            Err(Error::Outgrown { .. }) if run.is_rounding() => {
+                self.is_out_of_hand = was_lu;
+                return Ok(false);
+            }
+            made => made?,
+        };
+        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, was_lu);
+        Ok(true)
+    }
+
+    /// Solves by normal equations, where LU has neither solved nor proven anything; whether they serve.
+    fn factorise_normal(&mut self) -> Result<bool> {
+        let Some(factorisation) = self.factorisation.as_ref().filter(|_| !self.has_tried_normal) else {
+            return Ok(false);
+        };
+        self.has_tried_normal = true;
+        let seconds = factorisation.prediction.seconds();
+        let most = Effort { care: Care::Usual, excess: self.excess }.most_seconds(seconds);
+        let Some(made) = self.attempts.normal(seconds, most)? else { return Ok(false) };
+        self.factorisation = Some(made);
+        (self.condition, self.null, self.null_space, self.is_best) = (None, None, 0, true);
+        Ok(true)
+    }
 }
 
 /// The condition, where that does not overflow.
@@ -335,6 +370,14 @@ fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
 /// How many times as long as predicted a factorisation may take where there is another way to solve: beyond
 /// that pivots are not where they were thought to be, and nobody knows when it will end.
 const EXCESS: f64 = 10.0;
+
+/// How many times as long as predicted a factorisation may take where what there is has left no more than
+/// rounding.
+const LOOK: f64 = 4.0;
+
+/// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
+/// would hardly leave less.
+const HOPELESS_FLOPS: f64 = 2e10;
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.

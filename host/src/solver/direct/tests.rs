@@ -15,7 +15,12 @@ mod singular;
 /// Factors of this kind that take at most so many times as long as predicted.
 fn factorised(a: &Csr<f64>, kind: Kind, excess: f64) -> Result<Option<Factorisation>> {
     let ordered = Ordered::of(a, &[kind])?;
-    Factorisation::of(a, ordered, symbolic::Effort { care: Care::Usual, excess }, &AtomicBool::new(false))
+    Factorisation::of(
+        a,
+        ordered,
+        Effort { care: Care::Usual, excess },
+        &std::sync::atomic::AtomicBool::new(false),
+    )
 }
 
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
