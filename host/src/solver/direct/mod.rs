@@ -370,14 +370,8 @@ fn estimated(a: &Csr<f64>, factorisation: &mut Factorisation) -> Option<f64> {
 /// How many times as long as predicted a factorisation may take where there is another way to solve: beyond
 /// that pivots are not where they were thought to be, and nobody knows when it will end.
 const EXCESS: f64 = 10.0;
-
-/// How many times as long as predicted a factorisation may take where what there is has left no more than
-/// rounding.
+/// And where what there is has left no more than rounding.
 const LOOK: f64 = 4.0;
-
-/// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
-/// would hardly leave less.
-const HOPELESS_FLOPS: f64 = 2e10;
 
 /// Seconds of a factorisation from which on another one, scaled otherwise, does not have to say whether the
 /// matrix is singular.
@@ -386,6 +380,10 @@ const WORTH_A_LOOK: f64 = 1.0;
 /// The share of a bound that a residual must not be below: of a matrix that is not quite singular a very
 /// large x may leave less.
 const HONEST: f64 = 0.999;
+
+/// Multiply-adds that LU must not take where a symmetric factorisation has left no more than rounding: it
+/// would hardly leave less.
+const HOPELESS_FLOPS: f64 = 2e10;
 
 impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
     fn solve(

@@ -1,3 +1,6 @@
+use std::sync::atomic::AtomicBool;
+
+use super::kind::kinds;
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::job::{self, Device, Method, Options, Solution};
@@ -15,12 +18,7 @@ mod singular;
 /// Factors of this kind that take at most so many times as long as predicted.
 fn factorised(a: &Csr<f64>, kind: Kind, excess: f64) -> Result<Option<Factorisation>> {
     let ordered = Ordered::of(a, &[kind])?;
-    Factorisation::of(
-        a,
-        ordered,
-        Effort { care: Care::Usual, excess },
-        &std::sync::atomic::AtomicBool::new(false),
-    )
+    Factorisation::of(a, ordered, Effort { care: Care::Usual, excess }, &AtomicBool::new(false))
 }
 
 /// A random matrix with about `per_row` entries a row besides a hidden transversal, which is large.
@@ -59,7 +57,7 @@ fn shifted(a: &Csr<f64>, shift: f64) -> Csr<f64> {
 }
 
 fn predict(a: &Csr<f64>) -> Prediction {
-    Ordered::of(a, &kind::kinds(a)).unwrap().prediction()
+    Ordered::of(a, &kinds(a)).unwrap().prediction()
 }
 
 fn problem(name: &str) -> Csr<f64> {
