@@ -131,6 +131,7 @@ impl Options {
         let split = self.split.clone();
         // What these are only a look at the matrix can tell.
         let (hierarchy_in_f32, is_divisible) = (false, false);
+        let (outlook, cancelled) = Default::default();
         precond::Parameters {
             block_size,
             singular_blocks,
@@ -143,6 +144,8 @@ impl Options {
             hierarchy_in_f32,
             reusable,
             is_divisible,
+            outlook,
+            cancelled,
         }
     }
 }

@@ -142,7 +142,14 @@ impl Plan {
     /// What the preconditioner is made with.
     pub fn preconditioner_parameters(&self) -> precond::Parameters {
         let Plan { hierarchy_in_f32, is_divisible, .. } = *self;
-        precond::Parameters { hierarchy_in_f32, is_divisible, ..self.options.preconditioner_parameters() }
+        let outlook = self.outlook.clone();
+        let of_options = self.options.preconditioner_parameters();
+        precond::Parameters { hierarchy_in_f32, is_divisible, outlook, ..of_options }
+    }
+
+    /// Whether the matrix is factorised on the host.
+    pub fn factorises(&self) -> bool {
+        self.method.description().is_on_host || self.precond.description().factorises
     }
 
     /// Whether the preconditioner is made from the matrix in CRS where that is used.

@@ -97,14 +97,14 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let clock = Clock::start(device);
         let Operators { matrix, csr } = operators(&plan, backend, &a, copy, watch, times)?;
         let start = Instant::now();
-        let m = preconditioner(&plan, backend, &a, csr, &matrix)?;
         let cancellation = watch.cancellation.clone();
-        if plan.method.description().is_on_host
+        if plan.factorises()
             && plan.options.precision == Precision::F64
             && let Some(prediction) = plan.outlook.prediction_unless(&plan.a, &cancellation.flag())
         {
             watch.tell(Stage::Factorisation { seconds: prediction.seconds(), bytes: prediction.bytes });
         }
+        let m = preconditioner(&plan, backend, &a, csr, &matrix, &cancellation)?;
         let solver = make_solver(&plan, backend, &a, &*m, &cancellation)?;
         backend.synchronize()?;
         times.setup += start.elapsed().as_secs_f64();
@@ -272,7 +272,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let of_set_up = self.solver.take_set_up_seconds();
         solved.seconds -= of_set_up;
         times.setup += of_set_up;
-        solved.factorisation = self.solver.factorisation();
+        solved.factorisation = self.solver.factorisation().or_else(|| self.m.factorisation());
         if self.device.gpu().is_none() {
             solved.bytes += solved.factorisation.map_or(0, |info| info.prediction.bytes as u64);
         }
@@ -344,7 +344,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         self.matrix = matrix;
         let there = csr.as_ref().map(Blocks::first);
         if !self.m.update_values(&self.backend, &a, there)? {
-            self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix)?;
+            self.m = preconditioner(&plan, &self.backend, &a, csr, &self.matrix, &self.cancellation)?;
         }
         if plan.brings_preconditioner() {
             self.solver = make_solver(&plan, &self.backend, &a, &*self.m, &self.cancellation)?;

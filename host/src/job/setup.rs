@@ -9,13 +9,13 @@ use cuda_std::Real;
 
 use super::Device;
 use super::plan::Plan;
-use super::progress::{Stage, Watch};
+use super::progress::{CancellationToken, Stage, Watch};
 use crate::backend::OneColumn;
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr, check};
 use crate::precond::amg::AnyPrecision;
 use crate::precond::ilu::Factorisations;
-use crate::precond::{Identity, Preconditioner, Projected, Source};
+use crate::precond::{Identity, Parameters, Preconditioner, Projected, Source};
 use crate::setup::{Blocks, DeviceCsr, Formats};
 use crate::solver::Steps;
 
@@ -190,11 +190,12 @@ pub(super) fn preconditioner<T: Real, B: Computes<T>>(
     a: &Arc<Csr<T>>,
     csr: Option<Blocks<B::Csr>>,
     product: &Arc<B::Matrix>,
+    cancellation: &CancellationToken,
 ) -> Result<Box<dyn Preconditioner<T, B>>> {
     if plan.brings_preconditioner() {
         return Ok(Box::new(Identity));
     }
-    let parameters = &plan.preconditioner_parameters();
+    let parameters = &Parameters { cancelled: cancellation.flag(), ..plan.preconditioner_parameters() };
     let m = plan.precond.make(Source { backend, a, csr, product, parameters })?;
     match plan.projections() {
         Some(null_space) => Ok(Box::new(Projected::new(backend, m, null_space)?)),

@@ -67,7 +67,7 @@ pub(super) struct Solved {
     pub hierarchy: Option<amg::Info>,
     /// The incomplete factorisation, where the preconditioner is one.
     pub ilu: Option<ilu::Info>,
-    /// The factorisation, where the method is one.
+    /// The factorisation, where the method or the preconditioner is one.
     pub factorisation: Option<direct::Info>,
     /// The ranks, where there are several.
     pub ranks: Option<Info>,

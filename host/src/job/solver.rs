@@ -116,8 +116,8 @@ impl Solver {
     }
 
     /// Takes another matrix of the same pattern. With [`reusable`](super::Builder::reusable) a hierarchy
-    /// keeps its aggregates or coarse unknowns and computes its numbers anew; otherwise preconditioners are
-    /// set up from the beginning.
+    /// keeps its aggregates or coarse unknowns and computes its numbers anew, and the preconditioner `direct`
+    /// keeps its factors; otherwise preconditioners are set up from the beginning.
     ///
     /// # Errors
     /// [`Error::Matrix`] for another pattern, and as [`Builder::build`](super::Builder::build); then the

@@ -18,7 +18,7 @@ impl Solver {
         /// Units of rounding.
         const UNITS: f64 = 16.0;
         let error = || backward_error::of_norms(self.plan.norm, &solved.x, rhs.b, solved.residual.max);
-        solved.factorisation.is_some()
+        self.plan.method.description().is_on_host
             && matches!(solved.outcome.reason, StopReason::Inaccurate { .. })
             && error() <= UNITS * f64::EPSILON
     }

@@ -1,6 +1,7 @@
 //! What programs must know of a preconditioner that they offer by name.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use cuda_std::Real;
 
@@ -10,6 +11,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::named::named;
 use crate::setup::{Algebra, Blocks};
+use crate::solver::direct::Outlook;
 
 /// A preconditioner, before there is a matrix. Each is in the file of its preconditioner, and
 /// [`Precond`](super::Precond) lists them.
@@ -28,6 +30,8 @@ pub struct Description {
     pub from_csr: bool,
     /// Whether it is built of smaller and smaller problems.
     pub has_hierarchy: bool,
+    /// Whether it factorises on the host, which may take long and is told of.
+    pub factorises: bool,
     /// Whether solvers fuse it, with blocks of this size on the diagonal: its
     /// [`shape`](super::Preconditioner::shape) is not general.
     pub is_fused: fn(block_size: usize) -> bool,
@@ -70,6 +74,10 @@ pub struct Parameters {
     pub reusable: bool,
     /// Whether it is known that nothing on the diagonal is 0.
     pub is_divisible: bool,
+    /// What is known of the factors of the matrix already.
+    pub outlook: Outlook,
+    /// Whether nobody waits any longer for them.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 /// What a preconditioner is made of.

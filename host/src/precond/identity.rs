@@ -16,6 +16,7 @@ pub(super) const DESCRIPTION: Description = Description {
     divides_by_diagonal: false,
     from_csr: false,
     has_hierarchy: false,
+    factorises: false,
     is_fused: |_| true,
     vectors: |_| 0,
 };

@@ -24,6 +24,7 @@ pub(super) const DESCRIPTION: Description = Description {
     divides_by_diagonal: true,
     from_csr: false,
     has_hierarchy: false,
+    factorises: false,
     is_fused: |block_size| block_size == 1,
     vectors: |block_size| block_size,
 };

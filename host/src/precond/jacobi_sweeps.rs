@@ -21,6 +21,7 @@ pub(super) const DESCRIPTION: Description = Description {
     divides_by_diagonal: true,
     from_csr: false,
     has_hierarchy: false,
+    factorises: false,
     is_fused: |_| false,
     vectors: |block_size| block_size + if block_size == 1 { 1 } else { 2 },
 };

@@ -9,6 +9,7 @@ use crate::named::named;
 
 pub mod amg;
 mod description;
+mod direct;
 mod gathered;
 mod identity;
 pub mod ilu;
@@ -27,6 +28,7 @@ pub(crate) use amg::AmgOnRanks;
 use amg::AnyPrecision;
 pub(crate) use description::Source;
 pub use description::{Description, Parameters, SingularBlocks};
+pub use direct::Direct;
 pub(crate) use gathered::Gathered;
 pub use identity::Identity;
 pub use ilu::Ilu;
@@ -79,4 +81,6 @@ preconditioners! {
     Amg in amg,
     /// The blocks of a saddle point.
     Schur in schur,
+    /// A factorisation.
+    Direct in direct,
 }

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::Matrices;
 use crate::solver::cg::{CgStep, CgSteps};
+use crate::solver::direct;
 
 /// What a solver may fuse into its own passes instead of calling [`Preconditioner::apply`].
 pub enum Shape<'a, V> {
@@ -84,6 +85,11 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
 
     /// What was factorised, where it is an incomplete factorisation.
     fn factors(&self) -> Option<&ilu::Info> {
+        None
+    }
+
+    /// What was factorised, where it is a factorisation.
+    fn factorisation(&self) -> Option<direct::Info> {
         None
     }
 

@@ -10,6 +10,7 @@ use crate::backend::{Backend, Coef, ColumnVector, Columns, Memory, OneColumn, Sl
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::Matrices;
+use crate::solver::direct;
 
 /// `z = (I - V V^T) M r` with V the orthonormal basis of a null space: search directions and solution stay
 /// orthogonal to it, and a singular system whose right-hand side is orthogonal to it behaves like a regular
@@ -65,6 +66,10 @@ impl<T: Real, B: Backend<T>> Preconditioner<T, B> for Projected<'_, T, B> {
 
     fn factors(&self) -> Option<&ilu::Info> {
         self.m.factors()
+    }
+
+    fn factorisation(&self) -> Option<direct::Info> {
+        self.m.factorisation()
     }
 
     fn update_values(&mut self, backend: &B, a: &Arc<Csr<T>>, there: Option<&B::Csr>) -> Result<bool>

@@ -16,6 +16,7 @@ pub const DESCRIPTION: Description = Description {
     divides_by_diagonal: true,
     from_csr: true,
     has_hierarchy: true,
+    factorises: false,
     is_fused: |_| false,
     vectors: |_| 0,
 };

@@ -50,6 +50,7 @@ pub(super) const DESCRIPTION: Description = Description {
     divides_by_diagonal: false,
     from_csr: true,
     has_hierarchy: false,
+    factorises: false,
     is_fused: |_| false,
     vectors: |_| 2,
 };

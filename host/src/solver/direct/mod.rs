@@ -18,6 +18,7 @@
 //! | `doubled`, `refine` | residuals, and refinement with them |
 //! | `krylov` | GMRES, where factors are too inaccurate for that |
 //! | `singular` | null spaces |
+//! | `inverse` | the factors as a preconditioner |
 //! | `condition` | an estimate of the condition |
 //! | `info` | what reports say of it |
 //! | `vectors` | norms and projections |
@@ -50,6 +51,7 @@ mod factor;
 mod factorisation;
 mod full_blocks;
 mod info;
+mod inverse;
 mod kind;
 mod krylov;
 mod minimum_degree;
@@ -72,6 +74,7 @@ use condition::condition;
 pub(crate) use doubled::residual as doubled_residual;
 use factorisation::Factorisation;
 pub use info::Info;
+pub(crate) use inverse::Inverse;
 pub use kind::Kind;
 use ordered::Ordered;
 pub use ordered::Outlook;
