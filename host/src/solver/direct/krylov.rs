@@ -27,7 +27,7 @@ impl Preconditioner<f64, Cpu> for Nearly<'_> {
 }
 
 /// Who ends a solve ends this part of it; its steps are not those of the whole.
-struct Part<'a>(OnProgress<'a>);
+pub struct Part<'a>(pub OnProgress<'a>);
 
 impl Observer for Part<'_> {
     fn observe(&mut self, _: u32, _: f64) {}

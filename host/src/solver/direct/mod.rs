@@ -79,7 +79,7 @@ pub use kind::Kind;
 use ordered::Ordered;
 pub use ordered::Outlook;
 pub use prediction::Prediction;
-use refine::Refinement;
+use refine::{Refinement, reaches_any_rhs};
 pub use scaling::Scaling;
 use singular::NullVectors;
 use sparse_lu::SparseLu;
@@ -177,7 +177,12 @@ impl Direct {
     /// Looks for what A maps to 0: with the factors that are there, and where these find something with
     /// those of the matrix scaled by means, since others may leave a regular matrix singular in f64. Where
     /// something is found by both, the second are kept.
-    fn look_for_null_space(&mut self, b: &[f64]) -> Result<()> {
+    fn look_for_null_space(&mut self, b: &[f64], on_progress: OnProgress) -> Result<()> {
+        // Factors of a matrix with other numbers may tell nothing of this one; solutions with them do.
+        let held = self.factorisation.as_mut().filter(|factorisation| factorisation.factor.is_of_other());
+        if held.is_some_and(|factorisation| reaches_any_rhs(&self.a, factorisation, on_progress)) {
+            return Ok(());
+        }
         let finds_nothing = |factorisation: &mut Factorisation| {
             let b = factorisation.scaled_rhs(b);
             !factorisation.factor.is_of_other() && NullVectors::of(factorisation, &b).right.is_empty()
@@ -427,7 +432,7 @@ impl<T: Real, B: Backend<T>> IterativeSolver<T, B> for Direct {
             let may_be_singular = self.condition.is_none_or(|condition| condition > doubtful);
             let is_open = may_be_singular && !self.is_rounded && !self.is_out_of_hand;
             if is_open && factorisation.prediction.seconds() < WORTH_A_LOOK {
-                self.look_for_null_space(&b)?;
+                self.look_for_null_space(&b, on_progress)?;
             }
         }
         if reason == StopReason::Converged

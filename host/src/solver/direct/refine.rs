@@ -2,10 +2,12 @@
 
 use super::doubled::residual;
 use super::factorisation::Factorisation;
+use super::krylov::Part;
 use super::quality::{CLEAR, EXPLODED};
 use super::singular::NullVectors;
 use super::vectors::{norm, orthonormalise, remove};
 use crate::matrix::{Csr, backward_error};
+use crate::problem::random::uniform;
 use crate::solver::iterative::OnProgress;
 
 /// Steps at most.
@@ -15,6 +17,8 @@ const STEPS: u32 = 20;
 const ROUNDED: f64 = 1e-12;
 /// A step of this share of x changes nothing of what rounding of x leaves.
 const SHORT: f64 = 1e-10;
+/// The share of a right-hand side at random that is nothing beside what a singular matrix leaves of it.
+const REACHED: f64 = 1e-8;
 /// Units of rounding.
 const ROUNDING_UNITS: f64 = 16.0;
 
@@ -206,6 +210,15 @@ impl<'a> Refinement<'a> {
             }
         }
     }
+}
+
+/// Whether refinement solves for a right-hand side at random: that has a part outside of the range of every
+/// singular matrix, about `1 / sqrt(n)` of it.
+pub fn reaches_any_rhs(a: &Csr<f64>, factorisation: &mut Factorisation, on_progress: OnProgress) -> bool {
+    let b: Vec<f64> = (0..a.n_rows() as u64).map(|i| uniform(23, i) - 0.5).collect();
+    let mut run = Refinement::new(a, &b, vec![0.0; b.len()], REACHED * norm(&b));
+    run.refine(factorisation, STEPS, &mut Part(on_progress));
+    run.is_done() && !run.has_exploded()
 }
 
 /// What a singular system is kept out of: orthonormal bases.
