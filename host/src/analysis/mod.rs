@@ -22,7 +22,7 @@ pub(crate) use closer::{Closer, Mirrored};
 pub use components::components;
 pub use contraction::contraction;
 pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
-pub use expansion::expansion;
+pub use expansion::{expansion, width};
 pub(crate) use locality::lines_per_entry;
 pub use matching::{Deficiency, Matching};
 pub use product_matching::ProductMatching;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::rung::{COUNTED, LONG, Rung, cost_of};
 use super::trial::Ahead;
-use super::ways::{AT_ONCE, EXPANDING, LEAST_PATIENCE, Maker, SMALL, SOON, least_seconds};
+use super::uncounted::{EXPANDING, is_longer_than};
+use super::ways::{AT_ONCE, LEAST_PATIENCE, Maker, SMALL, SOON};
 use super::{Method, Options, Precision, Precond};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
@@ -62,7 +63,7 @@ pub fn ladder(
         }
         () => {
             let schur = maker.schur();
-            let is_hopeless = schur.as_ref().is_some_and(|schur| least_seconds(a) > schur.seconds());
+            let is_hopeless = schur.as_ref().is_some_and(|schur| is_longer_than(a, schur.seconds()));
             let mut iterative = match (has_diagonal, maker.method()) {
                 (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
@@ -80,7 +81,9 @@ pub fn ladder(
                 let replaced = usize::from(iterative[0].ilu == tried.ilu);
                 iterative.splice(0..replaced, [tried]);
             }
-            let is_counted = a.nnz() <= COUNTED && !is_hopeless && !is_soon_seen;
+            let is_counted = a.nnz() <= COUNTED
+                && !(is_hopeless || is_soon_seen)
+                && iterative[0].seconds() >= WORTH_COUNTING * a.nnz() as f64;
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let is_long = direct.seconds() > LONG;
@@ -149,7 +152,8 @@ fn extend(rungs: &mut [Rung], structure: &Structure) {
 pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
     let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
     let is_uncounted = at > 0 && rungs[at].cost.is_none() && a.nnz() <= COUNTED;
-    if !is_uncounted || rungs[0].seconds() < (WORTH_COUNTING * a.nnz() as f64).max(least_seconds(a)) {
+    let next = rungs[0].seconds();
+    if !is_uncounted || next < WORTH_COUNTING * a.nnz() as f64 || is_longer_than(a, next) {
         return;
     }
     let Some(prediction) = outlook.prediction(a).filter(|prediction| prediction.check_memory().is_ok())

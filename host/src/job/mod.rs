@@ -5,7 +5,7 @@
 //! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
-//! | `trial` | the coarsening that suits a matrix, found with a piece of it |
+//! | `trial`, `uncounted` | what a piece of a matrix tells, and the graph of it of factors that were not counted |
 //! | `isolated` | unknowns in no equation |
 //! | `look` | the first look at a matrix |
 //! | `plan`, `choice` | checks and choices, before anything is allocated |
@@ -68,6 +68,7 @@ pub mod spmv;
 mod tests;
 mod timing;
 mod trial;
+mod uncounted;
 mod verdict;
 mod ways;
 

@@ -7,6 +7,7 @@ use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
 };
 use super::trial::{self, Ahead, Trial, Tried};
+use super::uncounted::{EXPANDING, VOLUME};
 use super::{Method, Options, Precond};
 use crate::analysis::{Analysis, contraction, expansion};
 use crate::matrix::Csr;
@@ -50,14 +51,8 @@ const ORTHOGONALISED: f64 = 3e-8;
 const PIECE: f64 = 0.25;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
-/// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
-const VOLUME: f64 = 8.0;
-/// Seconds for the square of the rows of such a mesh that a factorisation takes at least.
-const VOLUME_SECONDS: f64 = 3e-10;
 /// Iterations with the diagonal that take about as long as a hierarchy of a graph with full coarse levels.
 const GRAPH_PATIENCE: u32 = 1000;
-/// Rows within three steps for each within one, beyond which the graph of a matrix is none of a mesh.
-pub const EXPANDING: f64 = 25.0;
 
 /// Makes them.
 pub struct Maker<'a> {
@@ -409,11 +404,4 @@ impl<'a> Maker<'a> {
             ilu: self.options.ilu.clone(),
         }
     }
-}
-
-/// Seconds that a factorisation takes at least where the graph is that of a mesh in space: separators of
-/// `n^(2/3)` rows. 0 where it may be another.
-pub fn least_seconds(a: &Csr<f64>) -> f64 {
-    let rows = a.n_rows() as f64;
-    if (VOLUME..EXPANDING).contains(&expansion(a)) { VOLUME_SECONDS * rows.powi(2) } else { 0.0 }
 }

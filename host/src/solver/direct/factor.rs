@@ -3,7 +3,7 @@
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::perm::PermRef;
 use faer::sparse::linalg::LuError;
-use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky};
+use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky, SymbolicCholeskyRaw};
 use faer::sparse::linalg::lu::supernodal::{self, SupernodalLu};
 use faer::{Conj, MatMut, Side, Spec};
 
@@ -13,6 +13,7 @@ use super::columns::Columns;
 use super::normal::Normal;
 use super::prediction::{Prediction, failed, workspace};
 use super::sparse_lu::{Choice, SparseLu};
+use super::supernodal::{Block, Pivots, factorise};
 use super::symbolic::{Care, General, Symbolic, flops_before};
 use crate::error::Result;
 
@@ -186,6 +187,11 @@ fn ldlt_numbers(
     below: &mut [f64],
     [forward, inverse]: &mut [Vec<usize>; 2],
 ) -> Result<()> {
+    if let SymbolicCholeskyRaw::Supernodal(structure) = symbolic.raw() {
+        let pivots = Some(Pivots { below, order: [forward, inverse] });
+        factorise(a, symbolic.perm(), structure, Block { values, pivots })?;
+        return Ok(());
+    }
     let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(PAR, Spec::default());
     let mut memory = workspace(request)?;
     symbolic.factorize_numeric_intranode_lblt(

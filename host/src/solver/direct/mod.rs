@@ -10,7 +10,7 @@
 //! | `symbolic`, `minimum_degree`, `dissection`, `blocks` | order and structure |
 //! | `full_blocks`, `prediction` | what they will cost |
 //! | `ordered` | all of that for a matrix, once |
-//! | `cholesky`, `factor`, `factorisation` | the numbers |
+//! | `cholesky`, `factor`, `factorisation`, `supernodal` | the numbers |
 //! | `quality` | what they are worth |
 //! | `attempts`, `apart` | how they are made, and left where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
@@ -64,6 +64,7 @@ mod refine;
 mod scaling;
 mod singular;
 mod sparse_lu;
+mod supernodal;
 mod symbolic;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Order and structure of the factors, and what they will cost, before any number is computed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use faer::Side;
 use faer::perm::PermRef;
 use faer::sparse::linalg::SupernodalThreshold;
@@ -127,20 +129,32 @@ fn of_two_orders(
     kind: Kind,
     parameters: CholeskySymbolicParams,
 ) -> Result<(Symbolic, Prediction)> {
-    let by_degree = symmetric(a, kind, SymmetricOrdering::Amd, parameters)?;
-    if by_degree.1.flops < WORTH_DISSECTING * a.row_idx.len() as f64 {
+    // The one takes about as long as the other, and one thread.
+    let is_enough = AtomicBool::new(false);
+    let by_degree = || {
+        let made = symmetric(a, kind, SymmetricOrdering::Amd, parameters)?;
+        is_enough.store(made.1.flops < WORTH_DISSECTING * a.row_idx.len() as f64, Ordering::Relaxed);
+        Ok(made)
+    };
+    let (by_degree, dissection) = rayon::join(by_degree, || nested_dissection(a, &is_enough));
+    let by_degree: (Symbolic, Prediction) = by_degree?;
+    if is_enough.into_inner() {
         return Ok(by_degree);
     }
-    let dissected = dissected(a, kind, parameters)?;
+    let dissected = in_order(a, kind, &dissection?, parameters)?;
     Ok(if dissected.1.flops < by_degree.1.flops { dissected } else { by_degree })
 }
 
-/// In the order of nested dissection.
-fn dissected(a: &Columns, kind: Kind, parameters: CholeskySymbolicParams) -> Result<(Symbolic, Prediction)> {
-    let forward = nested_dissection(a)?;
+/// In this order.
+fn in_order(
+    a: &Columns,
+    kind: Kind,
+    forward: &[usize],
+    parameters: CholeskySymbolicParams,
+) -> Result<(Symbolic, Prediction)> {
     let mut inverse = vec![0; a.n];
     forward.iter().enumerate().for_each(|(k, &j)| inverse[j] = k);
-    let order = SymmetricOrdering::Custom(PermRef::new_checked(&forward, &inverse, a.n));
+    let order = SymmetricOrdering::Custom(PermRef::new_checked(forward, &inverse, a.n));
     symmetric(a, kind, order, parameters)
 }
 

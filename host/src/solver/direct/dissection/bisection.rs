@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::graph::Graph;
 
@@ -19,13 +20,16 @@ const PATIENCE: usize = 120;
 /// The share of all that a half may weigh.
 const MOST: f64 = 0.55;
 
-/// Whether each vertex is in the second half.
-pub fn bisected(graph: &Graph) -> Vec<bool> {
+/// Whether each vertex is in the second half; of no use once `is_left`.
+pub fn bisected(graph: &Graph, is_left: &AtomicBool) -> Vec<bool> {
+    if is_left.load(Ordering::Relaxed) {
+        return vec![false; graph.len()];
+    }
     if graph.len() > COARSEST {
         // Vertices that are still so light that halves are.
         let (coarser, place) = graph.coarsened(graph.total_weight().div_ceil(COARSEST as u64 / 3));
         if coarser.len() as f64 <= SHRUNK * graph.len() as f64 {
-            let halves = bisected(&coarser);
+            let halves = bisected(&coarser, is_left);
             let mut halves = Halves::new(graph, place.iter().map(|&k| halves[k as usize]).collect());
             halves.improve();
             return halves.is_second;

@@ -7,6 +7,8 @@
 //! | `bisection` | two halves with few edges between them |
 //! | `separator` | the fewest vertices on these |
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use faer::sparse::SymbolicSparseColMatRef;
 
 use super::columns::Columns;
@@ -26,31 +28,35 @@ const LEAF: usize = 200;
 const DENSE: f64 = 10.0;
 
 /// The order in which the columns of a symmetric matrix are eliminated. `a` has both triangles, and a
-/// diagonal. The graph alone decides, whatever the number of threads.
-pub fn nested_dissection(a: &Columns) -> Result<Vec<usize>> {
+/// diagonal. The graph alone decides, whatever the number of threads. Once `is_left` it is soon any order.
+pub fn nested_dissection(a: &Columns, is_left: &AtomicBool) -> Result<Vec<usize>> {
     let (graph, members) = Graph::of_columns(a);
     let most = DENSE * (graph.len() as f64).sqrt();
     let (dense, sparse): (Vec<u32>, Vec<u32>) =
         (0..graph.len() as u32).partition(|&v| graph.neighbours(v).len() as f64 > most);
-    let mut order = dissected(graph.part(&sparse), sparse)?;
+    let mut order = dissected(graph.part(&sparse), sparse, is_left)?;
     order.extend(dense);
     Ok(order.into_iter().flat_map(|v| members[v as usize].iter().map(|&j| j as usize)).collect())
 }
 
 /// The vertices of a graph, which have these names, in their order.
-fn dissected(graph: Graph, names: Vec<u32>) -> Result<Vec<u32>> {
+fn dissected(graph: Graph, names: Vec<u32>, is_left: &AtomicBool) -> Result<Vec<u32>> {
     let named = |places: &[u32]| places.iter().map(|&v| names[v as usize]).collect::<Vec<u32>>();
     if graph.len() <= LEAF {
         return leaf(&graph, &names);
     }
-    let parts = separated(&graph, &bisected(&graph))?;
+    let halves = bisected(&graph, is_left);
+    if is_left.load(Ordering::Relaxed) {
+        return Ok(names);
+    }
+    let parts = separated(&graph, &halves)?;
     let of =
         |part: Part| -> Vec<u32> { (0..graph.len() as u32).filter(|&v| parts[v as usize] == part).collect() };
     let (first, second, separator) = (of(Part::First), of(Part::Second), of(Part::Separator));
     if first.is_empty() || second.is_empty() {
         return leaf(&graph, &names);
     }
-    let half = |part: &[u32]| dissected(graph.part(part), named(part));
+    let half = |part: &[u32]| dissected(graph.part(part), named(part), is_left);
     let (before, behind) = rayon::join(|| half(&first), || half(&second));
     let mut order = before?;
     order.extend(behind?);
@@ -98,7 +104,7 @@ mod tests {
             Csr::from_triplets(0, 0, []).unwrap(),
         ];
         for a in matrices.iter().map(Columns::of).chain([columns("elasticity:7"), columns("poisson2d:41")]) {
-            let order = nested_dissection(&a).unwrap();
+            let order = nested_dissection(&a, &AtomicBool::new(false)).unwrap();
             assert!(order.len() == a.n && is_permutation(&order), "{}", a.n);
         }
     }
@@ -107,7 +113,7 @@ mod tests {
     fn the_last_columns_separate_a_mesh() {
         let n = 40;
         let a = columns(&format!("poisson2d:{n}"));
-        let order = nested_dissection(&a).unwrap();
+        let order = nested_dissection(&a, &AtomicBool::new(false)).unwrap();
         let mut is_last = vec![false; a.n];
         order[a.n - n..].iter().for_each(|&j| is_last[j] = true);
         // What the first column is connected with, without those.

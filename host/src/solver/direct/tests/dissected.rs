@@ -1,5 +1,7 @@
 //! Factors in the order of nested dissection.
 
+use std::sync::atomic::AtomicBool;
+
 use faer::sparse::linalg::cholesky::SymmetricOrdering;
 
 use super::*;
@@ -27,7 +29,7 @@ fn the_order_is_the_same_on_any_number_of_threads() {
     let a = Columns::of(&problem("tet:14"));
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| nested_dissection(&a)).unwrap()
+        pool.install(|| nested_dissection(&a, &AtomicBool::new(false))).unwrap()
     };
     assert_eq!(on(1), on(3));
 }
@@ -35,7 +37,7 @@ fn the_order_is_the_same_on_any_number_of_threads() {
 #[test]
 fn pairs_stay_together() {
     let a = Columns::with_zeros(&paired(3000));
-    let order = nested_dissection(&a).unwrap();
+    let order = nested_dissection(&a, &AtomicBool::new(false)).unwrap();
     let mut place = vec![0; a.n];
     order.iter().enumerate().for_each(|(k, &j)| place[j] = k);
     assert!((0..a.n / 2).all(|k| place[2 * k].abs_diff(place[2 * k + 1]) == 1));
