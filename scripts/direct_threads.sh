@@ -17,7 +17,8 @@ for system in poisson3d:60 tet:48 elasticity:26; do
             "$program" solve --gen "$system" $method --device cpu --threads "$threads" \
                 --out "$scratch/x.mtx" --json "$scratch/report.json" >/dev/null
             now=$(sha256sum <"$scratch/x.mtx")
-            same=$([ "${sum:=$now}" = "$now" ] && echo "same bits" || echo "OTHER BITS")
+            sum=${sum:-$now}
+            if [ "$sum" = "$now" ]; then same="same bits"; else same="OTHER BITS"; fi
             python3 - "$scratch/report.json" "$system, ${method#--}" "$threads" "$same" <<'P'
 import json, sys
 path, system, threads, same = sys.argv[1:]

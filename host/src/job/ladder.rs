@@ -81,9 +81,7 @@ pub fn ladder(
                 let replaced = usize::from(iterative[0].ilu == tried.ilu);
                 iterative.splice(0..replaced, [tried]);
             }
-            let is_counted = a.nnz() <= COUNTED
-                && !(is_hopeless || is_soon_seen)
-                && iterative[0].seconds() >= WORTH_COUNTING * a.nnz() as f64;
+            let is_counted = !(is_hopeless || is_soon_seen) && is_worth_counting(a, &iterative[0]);
             let prediction = is_counted.then(|| outlook.prediction(a)).flatten();
             let direct = maker.direct(prediction);
             let is_long = direct.seconds() > LONG;
@@ -102,6 +100,11 @@ pub fn ladder(
         last.patience = None;
     }
     rungs
+}
+
+/// Whether the next way takes so long that a factorisation is counted before it.
+fn is_worth_counting(a: &Csr<f64>, next: &Rung) -> bool {
+    a.nnz() <= COUNTED && next.seconds() >= WORTH_COUNTING * a.nnz() as f64
 }
 
 /// Whether there is memory for a factorisation that was counted.
@@ -151,9 +154,8 @@ fn extend(rungs: &mut [Rung], structure: &Structure) {
 /// is worth counting.
 pub fn reconsider(rungs: &mut [Rung], a: &Arc<Csr<f64>>, outlook: &Outlook) {
     let Some(at) = rungs.iter().position(|rung| rung.method == Method::Direct) else { return };
-    let is_uncounted = at > 0 && rungs[at].cost.is_none() && a.nnz() <= COUNTED;
-    let next = rungs[0].seconds();
-    if !is_uncounted || next < WORTH_COUNTING * a.nnz() as f64 || is_longer_than(a, next) {
+    let is_uncounted = at > 0 && rungs[at].cost.is_none();
+    if !is_uncounted || !is_worth_counting(a, &rungs[0]) || is_longer_than(a, rungs[0].seconds()) {
         return;
     }
     let Some(prediction) = outlook.prediction(a).filter(|prediction| prediction.check_memory().is_ok())

@@ -5,7 +5,7 @@
 //! | `solver`, `builder` | the front door: [`Solver`], which keeps what it has set up, and how it is made |
 //! | `options` | what can be chosen |
 //! | `ladder`, `climb`, `attempt`, `judge` | ways to solve where nobody has chosen, in turn, and left early |
-//! | `trial`, `uncounted` | what a piece of a matrix tells, and the graph of it of factors that were not counted |
+//! | `trial`, `uncounted` | what a piece of a matrix tells, and what its graph tells of factors not counted |
 //! | `isolated` | unknowns in no equation |
 //! | `look` | the first look at a matrix |
 //! | `plan`, `choice` | checks and choices, before anything is allocated |
