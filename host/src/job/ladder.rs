@@ -65,7 +65,13 @@ pub fn ladder(
             let schur = maker.schur();
             let is_hopeless = schur.as_ref().is_some_and(|schur| is_longer_than(a, schur.seconds()));
             let mut iterative = match (has_diagonal, maker.method()) {
-                (true, Method::Cg) => vec![maker.multigrid(), maker.factors(), maker.diagonal()],
+                (true, Method::Cg) => {
+                    let mut ways = vec![maker.multigrid(), maker.factors()];
+                    // A piece may have shown that multigrid takes longer.
+                    ways.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+                    ways.push(maker.diagonal());
+                    ways
+                }
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
                 (false, _) if analysis.values.is_symmetric => vec![maker.factors(), maker.short_recurrence()],
                 (false, _) => vec![maker.factors()],

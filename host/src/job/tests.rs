@@ -11,6 +11,7 @@ use crate::solver::{Outcome, Stop, StopReason};
 
 mod blocks;
 mod components;
+mod diagonal;
 mod ladder;
 mod many;
 mod real;

@@ -16,14 +16,14 @@ use crate::solver::{Cg, Idr, IterativeSolver, Stop, StopReason};
 
 /// Rows of the piece.
 pub(super) const ROWS: usize = 2400;
-/// Entries that as many rows have on average at most: a hierarchy of fuller ones takes longer than it tells.
-const ENTRIES: usize = 160 * ROWS;
+/// Entries that a row has on average at most: a hierarchy of fuller ones takes longer than it tells.
+const ENTRIES: usize = 160;
 /// Neighbourhoods that it is made of, around rows that are far apart in the numbering.
 const PLACES: usize = 2;
 /// A candidate that needs no more iterations than this is taken, without a look at the others.
 const GOOD: u32 = 16;
 /// Iterations after which a candidate is given up.
-const MOST: u32 = 100;
+pub(super) const MOST: u32 = 100;
 /// The share of the bytes of one candidate that another moves which is clearly better.
 const CLEARLY: f64 = 0.8;
 /// Bytes that another candidate may move for each of the first one's: where that needs many iterations on a
@@ -60,7 +60,7 @@ impl Trial {
 /// that lies between the directions of the mesh, nor jumps of coefficients. Classical coarsening with a high
 /// threshold does; but not in blocks, where `block` unknowns a node are more than one.
 pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
-    best_of_piece(Arc::new(piece(a, block)), block)
+    best_of_piece(Arc::new(piece(a, block, ROWS)), block)
 }
 
 /// A piece of a matrix without blocks, and [`best`] of it where that was tried, which another thread finds
@@ -79,7 +79,7 @@ pub(super) struct Tried {
 impl Tried {
     /// A piece alone.
     pub fn nothing(a: &Csr<f64>) -> Tried {
-        Tried { piece: Arc::new(piece(a, 1)), best: None }
+        Tried { piece: Arc::new(piece(a, 1, ROWS)), best: None }
     }
 
     /// [`best`].
@@ -117,6 +117,16 @@ fn best_of_piece(piece: Arc<Csr<f64>>, block: usize) -> Trial {
     }
     let second = attempt(classical);
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
+}
+
+/// How CG's iterations with the diagonal grow with the rows of pieces of a symmetric matrix: as their power.
+/// On one of the usual size they were so many.
+pub(super) fn growth_with_diagonal(a: &Csr<f64>, iterations: u32) -> f64 {
+    /// Times as many rows as the smaller piece has.
+    const LARGER: usize = 4;
+    let smaller = Arc::new(piece(a, 1, ROWS / LARGER));
+    let of_smaller = diagonal_iterations(&smaller, true, iterations).unwrap_or(iterations);
+    (f64::from(iterations) / f64::from(of_smaller.max(1))).ln() / (LARGER as f64).ln()
 }
 
 /// Iterations with the diagonal on a piece of a matrix, of CG where that is symmetric, and of IDR; `None`
@@ -203,13 +213,13 @@ fn iterations(
     Ok((outcome.reason == StopReason::Converged).then_some(outcome.iterations))
 }
 
-/// The rows and columns of the unknowns around some places: as many as [`ROWS`], if there are so many and
-/// they have few entries, in whole nodes of `block` unknowns.
-fn piece(a: &Csr<f64>, block: usize) -> Csr<f64> {
+/// The rows and columns of the unknowns around some places: so many, if there are so many and they have few
+/// entries, in whole nodes of `block` unknowns.
+fn piece(a: &Csr<f64>, block: usize, rows_at_most: usize) -> Csr<f64> {
     /// Zeros cost nothing until they are looked at.
     const OUTSIDE: u32 = 0;
     let n = a.n_rows();
-    let most = ROWS.min(ENTRIES / a.nnz().div_ceil(n.max(1)).max(1));
+    let most = rows_at_most.min(ENTRIES * rows_at_most / a.nnz().div_ceil(n.max(1)).max(1));
     // Counted from 1.
     let mut number = vec![OUTSIDE; n];
     let mut rows: Vec<u32> = Vec::new();
@@ -315,12 +325,34 @@ mod tests {
         }
     }
 
+    /// With the length of the mesh, or not at all.
+    #[test]
+    fn pieces_show_how_iterations_grow() {
+        let a = matrix("poisson2d:200");
+        let of = |a: &Csr<f64>| {
+            let found = diagonal_iterations(&Arc::new(piece(a, 1, ROWS)), true, 1000).unwrap();
+            growth_with_diagonal(a, found)
+        };
+        let of_step = of(&Csr::from_rows(
+            a.n_rows(),
+            a.n_rows(),
+            |i| a.row_len(i),
+            |i, columns, values| {
+                columns.copy_from_slice(a.row(i).0);
+                let entries = a.row(i).0.iter().zip(a.row(i).1);
+                let more = entries.map(|(&j, &v)| if j as usize == i { v + 4.0 } else { v });
+                values.iter_mut().zip(more).for_each(|(value, v)| *value = v);
+            },
+        ));
+        assert!(of(&a) > 0.35 && of_step < 0.1, "{} {of_step}", of(&a));
+    }
+
     #[test]
     fn small_and_empty_matrices_are_pieces_of_themselves() {
         let a = matrix("poisson2d:7");
-        assert_eq!(piece(&a, 1), a);
-        assert_eq!(piece(&Csr::from_triplets(0, 0, []).unwrap(), 1).n_rows(), 0);
-        let piece = piece(&matrix("poisson2d:90"), 1);
+        assert_eq!(piece(&a, 1, ROWS), a);
+        assert_eq!(piece(&Csr::from_triplets(0, 0, []).unwrap(), 1, ROWS).n_rows(), 0);
+        let piece = piece(&matrix("poisson2d:90"), 1, ROWS);
         assert_eq!((piece.n_rows(), piece.n_cols()), (ROWS, ROWS));
         assert!(best(&a, 1).iterations.is_some());
     }
@@ -330,14 +362,14 @@ mod tests {
         let n = 3000;
         let band = |i: usize| (i.saturating_sub(400)..(i + 400).min(n)).map(move |j| (i, j, 1.0));
         let a = Csr::from_triplets(n, n, (0..n).flat_map(band)).unwrap();
-        let piece = piece(&a, 1);
+        let piece = piece(&a, 1, ROWS);
         assert!((100..ROWS / 4).contains(&piece.n_rows()), "{}", piece.n_rows());
     }
 
     #[test]
     fn a_piece_of_blocks_is_of_whole_nodes() {
         let a = matrix("bidomain:30");
-        let (n, piece) = (a.n_rows(), piece(&a, 2));
+        let (n, piece) = (a.n_rows(), piece(&a, 2, ROWS));
         assert!(n > ROWS && piece.n_rows().is_multiple_of(2), "{n} {}", piece.n_rows());
         assert!(piece.n_rows() <= ROWS + 1);
         let trial = best(&a, 2);

@@ -7,9 +7,8 @@ use crate::analysis::Analysis;
 use crate::job::climb::Ladder;
 use crate::job::ladder::{ladder, place, reconsider};
 use crate::job::look::{Look, Place};
-use crate::job::rung::{Cost, Rung, diagonal_iteration_seconds};
+use crate::job::rung::{Cost, Rung};
 use crate::job::setup::Times;
-use crate::job::ways::Maker;
 use crate::matrix::Csr;
 use crate::precond::schur::tests::stokes;
 use crate::problem::random::{below, permutation};
@@ -17,15 +16,15 @@ use crate::solver::direct::Outlook;
 
 type Entry = (usize, usize, f64);
 
-fn square(n: usize, entries: impl IntoIterator<Item = Entry>) -> Csr<f64> {
+pub(super) fn square(n: usize, entries: impl IntoIterator<Item = Entry>) -> Csr<f64> {
     Csr::from_triplets(n, n, entries).unwrap()
 }
 
-fn entries(a: &Csr<f64>) -> impl Iterator<Item = Entry> {
+pub(super) fn entries(a: &Csr<f64>) -> impl Iterator<Item = Entry> {
     (0..a.n_rows()).flat_map(|i| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v)))
 }
 
-fn problem(name: String) -> Csr<f64> {
+pub(super) fn problem(name: String) -> Csr<f64> {
     generate(&name.parse().unwrap(), 1).unwrap()
 }
 
@@ -293,22 +292,6 @@ fn a_block_that_is_near_its_diagonal_is_met_so_too() {
     assert!(report.converged() && report.outcome.iterations < 40, "{report}");
 }
 
-/// A step in time, of which the diagonal is most: no factors are counted.
-#[test]
-fn what_a_piece_shows_to_be_near_its_diagonal_is_not_counted() {
-    let elastic = problem("elasticity:12".into());
-    let a = Arc::new(square(
-        elastic.n_rows(),
-        entries(&elastic).chain((0..elastic.n_rows()).map(|i| (i, i, 3.0))),
-    ));
-    let outlook = Outlook::default();
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None);
-    assert_eq!((rungs[0].method, rungs[0].precond), (Method::Cg, Precond::Jacobi), "{rungs:?}");
-    assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()), "{rungs:?}");
-    let report = solve(&*a, &rhs(a.n_rows()), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
-    assert!(report.converged() && report.attempts.is_empty(), "{report}");
-}
-
 /// A format or a number type is of iterations, but of any.
 #[test]
 fn with_a_format_or_in_f32_multigrid_comes_first_too() {
@@ -394,60 +377,6 @@ fn what_rounding_leaves_of_bad_scaling_is_no_proof_that_there_is_no_solution() {
         solve(&a, &vec![1.0; a.n_rows()], &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
     assert_eq!(report.outcome.reason, StopReason::AtRounding, "{report}");
     assert!(report.backward_error <= 1e-15);
-}
-
-#[test]
-fn the_diagonal_is_tried_first_where_a_look_costs_little() {
-    // Far entries fill factors, and the matrix is nearly its diagonal.
-    let n = 15_000;
-    let far = (0..4 * n).map(|k| (k / 4, below(3, k as u64, n as u64) as usize, 0.3 * (k % 3) as f64 - 0.2));
-    let a = Arc::new(square(n, far.chain((0..n).map(|i| (i, i, 2.0)))));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
-    assert_eq!((rungs[0].method, rungs[0].precond), (Method::Idr, Precond::Jacobi), "{rungs:?}");
-    let b = a.mul_vec(&rhs(n));
-    let report = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
-    assert!(report.converged() && report.attempts.is_empty() && report.outcome.iterations < 50, "{report}");
-}
-
-/// Where rows or columns are dominant by a factor, iterations with the diagonal do not grow with the mesh.
-#[test]
-fn dominance_by_a_factor_takes_the_diagonal_first() {
-    let (side, n) = (250, 62_500);
-    let first = |a: Csr<f64>| {
-        let a = Arc::new(a);
-        let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
-        let report = solve(&*a, &rhs(n), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
-        assert!(report.converged() && report.attempts.is_empty(), "{report}");
-        (rungs[0].method, rungs[0].precond)
-    };
-    // What leaves an unknown goes to four others, but for a fifth.
-    let share = |i: usize, step: usize| if step == 1 { 0.15 + 0.2 * uniform(1, i as u64) } else { 0.15 };
-    let link = |i: usize, step: usize| ((i + step) % n, i, -share(i, step));
-    let links =
-        |i: usize| [1, n - 1, side, n - side].map(|step| link(i, step)).into_iter().chain([(i, i, 1.0)]);
-    let flow = square(n, (0..n).flat_map(links));
-    assert_eq!(first(flow.transpose()), (Method::Idr, Precond::Jacobi));
-    assert_eq!(first(flow), (Method::Idr, Precond::Jacobi));
-    let mesh = problem(format!("poisson2d:{side}"));
-    let step = square(n, entries(&mesh).chain((0..n).map(|i| (i, i, 1.0))));
-    assert_eq!(first(step), (Method::Cg, Precond::Jacobi));
-}
-
-/// Of `I - q S` with the shift S of a cycle no method knows anything before as many iterations as there are
-/// rows, or as the bound says.
-#[test]
-fn a_bound_of_the_diagonal_goes_before_a_guess_of_multigrid() {
-    let n = 600;
-    let a = square(n, (0..n).flat_map(|i| [(i, i, 1.0), (i, (i + 1) % n, -0.95)]));
-    let (analysis, options) = (Analysis::of(&a), Options::default());
-    let maker = Maker::new(&a, &analysis, &options, None);
-    let bound = diagonal_iteration_seconds(&analysis.structure) * 1e8f64.ln() / -0.95f64.ln();
-    let before = |share: f64| {
-        let cost = Some(Cost { seconds: share * bound, bytes: 0.0 });
-        maker.before(&Rung { cost, ..maker.multigrid() }).map(|rung| rung.seconds())
-    };
-    assert!((before(0.5).unwrap() / bound - 1.0).abs() < 1e-6);
-    assert_eq!(before(0.3), None);
 }
 
 /// Upwind differences of a strong wind are nearly triangular in the order of the wind.

@@ -61,8 +61,8 @@ impl Attempts {
     /// By normal equations, in so many seconds at most, after factors that took `seconds`; `None` where those
     /// do not serve, or it was cancelled.
     pub fn normal(&self, seconds: f64, most: f64) -> Result<Option<Factorisation>> {
-        let a = self.a.clone();
-        let work = move || Factorisation::normal(&a, most);
+        let (a, cancelled) = (self.a.clone(), self.cancelled.clone());
+        let work = move || Factorisation::normal(&a, most, &cancelled);
         unless_cancelled(seconds < SHORT, &self.cancelled, work).map(Option::flatten)
     }
 }

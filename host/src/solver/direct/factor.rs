@@ -1,26 +1,30 @@
 //! The numbers of a factorisation, and solves with them.
 
-use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::perm::PermRef;
 use faer::sparse::linalg::LuError;
-use faer::sparse::linalg::cholesky::{IntranodeLbltRef, SymbolicCholesky, SymbolicCholeskyRaw};
 use faer::sparse::linalg::lu::supernodal::{self, SupernodalLu};
-use faer::{Conj, MatMut, Side, Spec};
+use faer::{Conj, MatMut, Par, Spec};
 
 use super::blocks::Blocks;
-use super::cholesky::{Cholesky, PAR};
 use super::columns::Columns;
 use super::normal::Normal;
 use super::prediction::{Prediction, failed, workspace};
 use super::sparse_lu::{Choice, SparseLu};
-use super::supernodal::{Block, Pivots, factorise};
 use super::symbolic::{Care, General, Symbolic, flops_before};
+use super::symmetric::Symmetric;
 use crate::error::Result;
 
 /// The preferred pivot of LU is taken where it is at least this share of the largest,
 const THRESHOLD: f64 = 0.1;
 /// and this one where that leads to much more fill than was thought of (as in KLU, Davis and Palamadai 2010).
 const RELAXED: f64 = 1e-3;
+
+/// With more threads faer (0.24) divides the dense kernels of one block of columns after the other, which
+/// gains little, since most blocks are small, and changes some bits.
+const PAR: Par = Par::Seq;
 
 const USUAL: Choice = Choice { threshold: THRESHOLD, comes_last: false };
 const SMALLER: Choice = Choice { threshold: RELAXED, comes_last: false };
@@ -32,16 +36,13 @@ pub struct Factor {
     numbers: Numbers,
     /// Whether they are of a matrix with other numbers.
     is_of_other: bool,
-    /// For solves.
-    workspace: MemBuffer,
 }
 
 enum Numbers {
-    Cholesky(Cholesky),
-    Ldlt { symbolic: SymbolicCholesky<usize>, values: Vec<f64>, below: Vec<f64>, within: [Vec<usize>; 2] },
+    Symmetric(Symmetric),
     SparseLu { lu: SparseLu, choice: Choice },
     Normal(Normal),
-    BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64> },
+    BlockLu { blocks: Blocks, rows: [Vec<usize>; 2], factors: SupernodalLu<usize, f64>, workspace: MemBuffer },
 }
 
 /// A factorisation that came to nothing.
@@ -57,53 +58,42 @@ pub enum Failure {
 }
 
 impl Factor {
-    /// Factorises, in about so many seconds at most where it is by LU. The inner error where the matrix has
-    /// no such factors.
+    /// Factorises, in about so many seconds at most where it is by LU, unless that is `cancelled`. The inner
+    /// error where the matrix has no such factors.
     pub fn of(
         a: &Columns,
         symbolic: Symbolic,
         is_definite: bool,
         care: Care,
         most_seconds: f64,
+        cancelled: &AtomicBool,
     ) -> Result<std::result::Result<Factor, Failure>> {
         let made = match symbolic {
-            Symbolic::Symmetric(symbolic) if is_definite => {
-                Cholesky::of(a, symbolic)?.map(Numbers::Cholesky).ok_or(Failure::Indefinite)
-            }
-            Symbolic::Symmetric(symbolic) => Ok(ldlt(a, symbolic)?),
+            Symbolic::Symmetric(symbolic) => Symmetric::of(a, symbolic, is_definite, cancelled)?
+                .map(Numbers::Symmetric)
+                .ok_or(Failure::Indefinite),
             Symbolic::General(symbolic) => match single_entries(a, &symbolic, care, most_seconds) {
                 Some(lu) => Ok(lu),
                 None if care == Care::Little => Err(Failure::Filled),
                 None => in_blocks(a, symbolic, care, most_seconds)?,
             },
         };
-        let numbers = match made {
-            Ok(numbers) => numbers,
-            Err(failure) => return Ok(Err(failure)),
-        };
-        let request = match &numbers {
-            Numbers::Cholesky(Cholesky { symbolic, .. }) | Numbers::Ldlt { symbolic, .. } => {
-                symbolic.solve_in_place_scratch::<f64>(1, PAR)
-            }
-            Numbers::SparseLu { .. } | Numbers::Normal(_) => StackReq::EMPTY,
-            Numbers::BlockLu { .. } => supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, PAR),
-        };
-        Ok(Ok(Factor { numbers, is_of_other: false, workspace: workspace(request)? }))
+        Ok(match made {
+            _ if cancelled.load(Ordering::Relaxed) => Err(Failure::Cancelled),
+            made => made.map(|numbers| Factor { numbers, is_of_other: false }),
+        })
     }
 
     /// That of normal equations.
-    pub fn normal(normal: Normal) -> Result<Factor> {
-        let workspace = workspace(StackReq::EMPTY)?;
-        Ok(Factor { numbers: Numbers::Normal(normal), is_of_other: false, workspace })
+    pub fn normal(normal: Normal) -> Factor {
+        Factor { numbers: Numbers::Normal(normal), is_of_other: false }
     }
 
-    /// Computes `L D L^T` again, of a matrix with other numbers.
-    pub fn recompute(&mut self, a: &Columns) -> Result<()> {
-        if let Numbers::Ldlt { symbolic, values, below, within } = &mut self.numbers {
-            ldlt_numbers(a, symbolic, values, below, within)?;
-            self.is_of_other = true;
-        }
-        Ok(())
+    /// Computes those of a symmetric matrix again, with other numbers: `false` where nobody waits for them.
+    pub fn recompute(&mut self, a: &Columns, cancelled: &AtomicBool) -> Result<bool> {
+        let Numbers::Symmetric(symmetric) = &mut self.numbers else { return Ok(true) };
+        self.is_of_other = true;
+        symmetric.compute(a, cancelled)
     }
 
     /// Whether they are of a matrix with other numbers.
@@ -123,25 +113,15 @@ impl Factor {
 
     fn apply(&mut self, x: &mut [f64], is_transposed: bool) {
         match &mut self.numbers {
-            Numbers::SparseLu { lu, .. } if is_transposed => return lu.solve_transposed(x),
-            Numbers::SparseLu { lu, .. } => return lu.solve(x),
-            Numbers::Normal(normal) if is_transposed => return normal.solve_transposed(x),
-            Numbers::Normal(normal) => return normal.solve(x),
-            _ => {}
-        }
-        let stack = MemStack::new(&mut self.workspace);
-        let n = x.len();
-        let x = MatMut::from_column_major_slice_mut(x, n, 1);
-        match &self.numbers {
-            Numbers::Cholesky(cholesky) => cholesky.solve(x, stack),
-            Numbers::Ldlt { symbolic, values, below, within } => {
-                let within = permutation_of(&within[0], &within[1]);
-                let factor = IntranodeLbltRef::new(symbolic, values, below, within);
-                factor.solve_in_place_with_conj(Conj::No, x, PAR, stack);
-            }
-            Numbers::SparseLu { .. } | Numbers::Normal(_) => unreachable!("solved above"),
-            Numbers::BlockLu { blocks, rows, factors } => {
-                let (rows, columns) = (permutation_of(&rows[0], &rows[1]), blocks.order());
+            Numbers::Symmetric(symmetric) => symmetric.solve(x),
+            Numbers::SparseLu { lu, .. } if is_transposed => lu.solve_transposed(x),
+            Numbers::SparseLu { lu, .. } => lu.solve(x),
+            Numbers::Normal(normal) if is_transposed => normal.solve_transposed(x),
+            Numbers::Normal(normal) => normal.solve(x),
+            Numbers::BlockLu { blocks, rows: [forward, inverse], factors, workspace } => {
+                let (n, stack) = (x.len(), MemStack::new(workspace));
+                let x = MatMut::from_column_major_slice_mut(x, n, 1);
+                let (rows, columns) = (PermRef::new_checked(forward, inverse, n), blocks.order());
                 match is_transposed {
                     false => factors.solve_in_place_with_conj(rows, columns, Conj::No, x, PAR, stack),
                     true => {
@@ -166,47 +146,7 @@ impl Factor {
     }
 }
 
-fn permutation_of<'a>(forward: &'a [usize], inverse: &'a [usize]) -> PermRef<'a, usize> {
-    PermRef::new_checked(forward, inverse, forward.len())
-}
-
 type Made = std::result::Result<Numbers, Failure>;
-
-fn ldlt(a: &Columns, symbolic: SymbolicCholesky<usize>) -> Result<Numbers> {
-    let mut values = vec![0.0; symbolic.len_val()];
-    let mut below = vec![0.0; a.n];
-    let mut within = [vec![0; a.n], vec![0; a.n]];
-    ldlt_numbers(a, &symbolic, &mut values, &mut below, &mut within)?;
-    Ok(Numbers::Ldlt { symbolic, values, below, within })
-}
-
-fn ldlt_numbers(
-    a: &Columns,
-    symbolic: &SymbolicCholesky<usize>,
-    values: &mut [f64],
-    below: &mut [f64],
-    [forward, inverse]: &mut [Vec<usize>; 2],
-) -> Result<()> {
-    if let SymbolicCholeskyRaw::Supernodal(structure) = symbolic.raw() {
-        let pivots = Some(Pivots { below, order: [forward, inverse] });
-        factorise(a, symbolic.perm(), structure, Block { values, pivots })?;
-        return Ok(());
-    }
-    let request = symbolic.factorize_numeric_intranode_lblt_scratch::<f64>(PAR, Spec::default());
-    let mut memory = workspace(request)?;
-    symbolic.factorize_numeric_intranode_lblt(
-        values,
-        below,
-        forward,
-        inverse,
-        a.matrix(),
-        Side::Lower,
-        PAR,
-        MemStack::new(&mut memory),
-        Spec::default(),
-    );
-    Ok(())
-}
 
 /// LU of single entries; `None` where it takes too much.
 fn single_entries(a: &Columns, symbolic: &General, care: Care, most_seconds: f64) -> Option<Numbers> {
@@ -271,7 +211,10 @@ fn in_blocks(a: &Columns, mut symbolic: General, care: Care, most_seconds: f64) 
         Spec::default(),
     );
     match made {
-        Ok(()) => Ok(Ok(Numbers::BlockLu { blocks, rows, factors })),
+        Ok(()) => {
+            let request = supernodal::solve_in_place_scratch::<usize, f64>(a.n, 1, PAR);
+            Ok(Ok(Numbers::BlockLu { blocks, rows, factors, workspace: workspace(request)? }))
+        }
         Err(LuError::SymbolicSingular { .. }) => Ok(Err(Failure::Singular)),
         Err(LuError::Generic(error)) => Err(failed(error)),
     }

@@ -74,8 +74,9 @@ impl Factorisation {
             }
             if is_lu {
                 let most = effort.most_seconds(predicted);
-                return match Normal::of(&scaled, most)? {
-                    Some(made) => Factorisation::with_normal(scaling, scaled, made).map(Some),
+                return match Normal::of(&scaled, most, cancelled)? {
+                    Some(made) => Ok(Some(Factorisation::with_normal(scaling, scaled, made))),
+                    None if cancelled.load(Ordering::Relaxed) => Ok(None),
                     None => Factorisation::perturbed(scaling, scaled, effort, cancelled),
                 };
             }
@@ -83,23 +84,24 @@ impl Factorisation {
         }
     }
 
-    /// By [`Normal`] equations, in so many seconds at most; `None` where those do not serve.
+    /// By [`Normal`] equations, in so many seconds at most; `None` where those do not serve, or nobody waits
+    /// for them.
     ///
     /// # Errors
     /// Where there is no memory for it.
-    pub fn normal(a: &Csr<f64>, most_seconds: f64) -> Result<Option<Factorisation>> {
+    pub fn normal(a: &Csr<f64>, most_seconds: f64, cancelled: &AtomicBool) -> Result<Option<Factorisation>> {
         let scaling = Scaling::of(a);
         let scaled = scaling.apply(a);
-        let made = Normal::of(&scaled, most_seconds)?;
-        made.map(|made| Factorisation::with_normal(scaling, scaled, made)).transpose()
+        let made = Normal::of(&scaled, most_seconds, cancelled)?;
+        Ok(made.map(|made| Factorisation::with_normal(scaling, scaled, made)))
     }
 
     fn with_normal(
         scaling: Scaling,
         scaled: Csr<f64>,
         (normal, prediction): (Normal, Prediction),
-    ) -> Result<Factorisation> {
-        Ok(Factorisation::new(scaling, scaled, (Factor::normal(normal)?, prediction)))
+    ) -> Factorisation {
+        Factorisation::new(scaling, scaled, (Factor::normal(normal), prediction))
     }
 
     /// LU of a matrix that differs by rounding, for one that has no regular factors.
@@ -192,7 +194,7 @@ fn numbers(counted: Counted, effort: Effort, cancelled: &AtomicBool) -> Result<M
     let (is_definite, care) = (prediction.kind == Kind::Cholesky, effort.care);
     let predicted = prediction.seconds();
     let most = effort.most_seconds(predicted);
-    let mut factor = match Factor::of(&columns, symbolic, is_definite, care, most)? {
+    let mut factor = match Factor::of(&columns, symbolic, is_definite, care, most, cancelled)? {
         Ok(factor) => factor,
         // With little care it is another factorisation that would do.
         Err(Failure::Filled) if care != Care::Little => return Err(Error::Outgrown { predicted, most }),
@@ -202,7 +204,9 @@ fn numbers(counted: Counted, effort: Effort, cancelled: &AtomicBool) -> Result<M
     // Leading blocks of a saddle point may be singular, or nearly, and the matrix regular all the same.
     let may_be_held = prediction.kind == Kind::Ldlt && quality != Quality::Usual;
     if may_be_held && columns.fill_diagonal(HELD) {
-        factor.recompute(&columns)?;
+        if !factor.recompute(&columns, cancelled)? {
+            return Ok(Err(Failure::Cancelled));
+        }
         quality = Quality::of(|x| factor.solve(x), &columns);
     }
     Ok(if quality == Quality::NotFinite { Err(Failure::Singular) } else { Ok((factor, prediction)) })

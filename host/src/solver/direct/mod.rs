@@ -10,7 +10,7 @@
 //! | `symbolic`, `minimum_degree`, `dissection`, `blocks` | order and structure |
 //! | `full_blocks`, `prediction` | what they will cost |
 //! | `ordered` | all of that for a matrix, once |
-//! | `cholesky`, `factor`, `factorisation`, `supernodal` | the numbers |
+//! | `factor`, `factorisation`, `symmetric`, `supernodal` | the numbers |
 //! | `quality` | what they are worth |
 //! | `attempts`, `apart` | how they are made, and left where nobody waits any longer |
 //! | `sparse_lu` | LU of single entries, where blocks do not pay |
@@ -42,7 +42,6 @@ mod apart;
 mod attempts;
 mod block_triangular;
 mod blocks;
-mod cholesky;
 mod columns;
 mod condition;
 mod dissection;
@@ -66,6 +65,7 @@ mod singular;
 mod sparse_lu;
 mod supernodal;
 mod symbolic;
+mod symmetric;
 #[cfg(test)]
 mod tests;
 mod vectors;

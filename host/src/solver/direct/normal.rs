@@ -5,15 +5,13 @@
 //! 6.6.5).
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use faer::MatMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
-
-use super::cholesky::{Cholesky, PAR};
 use super::ordered::Counted;
-use super::prediction::{Prediction, workspace};
+use super::prediction::Prediction;
 use super::quality::CLEAR;
 use super::symbolic::Symbolic;
+use super::symmetric::Symmetric;
 use super::vectors::norm;
 use crate::backend::cpu::Cpu;
 use crate::error::Result;
@@ -28,14 +26,16 @@ const MOST_PRODUCTS: usize = 1 << 28;
 pub struct Normal {
     scaled: Arc<Csr<f64>>,
     transposed: Arc<Csr<f64>>,
-    cholesky: Cholesky,
-    /// For solves.
-    workspace: MemBuffer,
+    cholesky: Symmetric,
 }
 
 impl Normal {
-    /// Factorises; `None` where that takes more than so many seconds, or does not serve.
-    pub fn of(scaled: &Csr<f64>, most_seconds: f64) -> Result<Option<(Normal, Prediction)>> {
+    /// Factorises; `None` where that takes more than so many seconds, does not serve, or is `cancelled`.
+    pub fn of(
+        scaled: &Csr<f64>,
+        most_seconds: f64,
+        cancelled: &AtomicBool,
+    ) -> Result<Option<(Normal, Prediction)>> {
         let products: usize = (0..scaled.n_rows()).map(|i| scaled.row_len(i).pow(2)).sum();
         if products > MOST_PRODUCTS {
             return Ok(None);
@@ -47,9 +47,9 @@ impl Normal {
         if prediction.seconds() > most_seconds || prediction.check_memory().is_err() {
             return Ok(None);
         }
-        let Some(cholesky) = Cholesky::of(&columns, symbolic)? else { return Ok(None) };
-        let workspace = workspace(cholesky.symbolic.solve_in_place_scratch::<f64>(1, PAR))?;
-        let mut made = Normal { scaled, transposed, cholesky, workspace };
+        let cholesky = Symmetric::of(&columns, symbolic, true, cancelled)?;
+        let Some(cholesky) = cholesky else { return Ok(None) };
+        let mut made = Normal { scaled, transposed, cholesky };
         Ok(made.serves().then_some((made, prediction)))
     }
 
@@ -69,19 +69,12 @@ impl Normal {
     /// `x = (S^T S)^-1 S^T x`
     pub fn solve(&mut self, x: &mut [f64]) {
         x.copy_from_slice(&self.transposed.mul_vec(x));
-        self.solve_symmetric(x);
+        self.cholesky.solve(x);
     }
 
     /// `x = S (S^T S)^-1 x`
     pub fn solve_transposed(&mut self, x: &mut [f64]) {
-        self.solve_symmetric(x);
+        self.cholesky.solve(x);
         x.copy_from_slice(&self.scaled.mul_vec(x));
-    }
-
-    /// `x = (S^T S)^-1 x`
-    fn solve_symmetric(&mut self, x: &mut [f64]) {
-        let n = x.len();
-        let x = MatMut::from_column_major_slice_mut(x, n, 1);
-        self.cholesky.solve(x, MemStack::new(&mut self.workspace));
     }
 }

@@ -180,10 +180,11 @@ pub fn symmetric(
                 let below = (l.col_ptr_for_row_idx()[s + 1] - l.col_ptr_for_row_idx()[s]) as f64;
                 columns * (columns.powi(2) / 3.0 + columns * below + below.powi(2))
             };
-            ((0..l.n_supernodes()).map(of).sum(), l.row_idx().len() as f64)
+            // A number for each, while a system is solved.
+            ((0..l.n_supernodes()).map(of).sum(), 2.0 * l.row_idx().len() as f64)
         }
     };
-    // Values and indices, and the permuted matrix while they are computed.
+    // Values and indices, and intermediate results while they are computed.
     let bytes = 8.0 * (entries + index) + 16.0 * a.row_idx.len() as f64;
     Ok((Symbolic::Symmetric(symbolic), Prediction { kind, entries, flops, in_blocks, bytes }))
 }

@@ -5,11 +5,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::tree::Tree;
 
 /// Those of `L D L^T` beside L and the diagonal of D.
-pub struct Pivots<'a> {
+pub struct PivotsMut<'a> {
     /// D below its diagonal, which is a number for each pair of columns that is a pivot.
     pub below: &'a mut [f64],
-    /// The columns in their order, and where each has come.
-    pub order: [&'a mut [usize]; 2],
+    /// The columns of each block in the order of its pivots.
+    pub order: &'a mut [usize],
 }
 
 /// The numbers of a supernode, or of all, that are to be computed.
@@ -17,7 +17,7 @@ pub struct Block<'a> {
     /// Its rows of L, column by column; with D on the diagonal.
     pub values: &'a mut [f64],
     /// `None` for `L L^T`.
-    pub pivots: Option<Pivots<'a>>,
+    pub pivots: Option<PivotsMut<'a>>,
 }
 
 /// Those that were computed.
@@ -34,14 +34,11 @@ pub struct Place<'a> {
     done: OnceLock<Done<'a>>,
 }
 
-impl<'a> Pivots<'a> {
-    fn split_at(self, columns: usize) -> (Pivots<'a>, Pivots<'a>) {
+impl<'a> PivotsMut<'a> {
+    fn split_at(self, columns: usize) -> (PivotsMut<'a>, PivotsMut<'a>) {
         let (below, others) = self.below.split_at_mut(columns);
-        let [forward, inverse] = self.order;
-        let (forward, other_forward) = forward.split_at_mut(columns);
-        let (inverse, other_inverse) = inverse.split_at_mut(columns);
-        let others = Pivots { below: others, order: [other_forward, other_inverse] };
-        (Pivots { below, order: [forward, inverse] }, others)
+        let (order, of_others) = self.order.split_at_mut(columns);
+        (PivotsMut { below, order }, PivotsMut { below: others, order: of_others })
     }
 }
 
@@ -50,7 +47,7 @@ impl<'a> Block<'a> {
     pub fn split(self, tree: &Tree) -> Vec<Block<'a>> {
         let Block { mut values, mut pivots } = self;
         let mut next = |s: usize| {
-            let (own, others) = std::mem::take(&mut values).split_at_mut(tree.size(s));
+            let (own, others) = std::mem::take(&mut values).split_at_mut(tree.place(s).len());
             values = others;
             let (of_own, of_others) = pivots.take().map(|all| all.split_at(tree.columns(s))).unzip();
             pivots = of_others;

@@ -7,7 +7,7 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_unit
 use faer::reborrow::{Reborrow, ReborrowMut};
 use faer::{Accum, ColMut, MatMut, MatRef, Par, Spec};
 
-use super::block::Pivots;
+use super::block::PivotsMut;
 use super::tiles::{Tile, each};
 use crate::error::Result;
 use crate::solver::direct::prediction::workspace;
@@ -49,31 +49,31 @@ fn llt_of_panel(a: MatMut<f64>) -> Result<bool> {
 
 /// `L D L^T = P A P^T`, with pivots of one or two of these columns, in place of the lower triangle of A, and
 /// `X P^T L^-T D^-1` of the rows X below. The first column is that of number `first` of the matrix.
-pub fn ldlt(a: MatMut<f64>, pivots: &mut Pivots, first: usize, is_wide: bool) -> Result<()> {
+pub fn ldlt(a: MatMut<f64>, pivots: &mut PivotsMut, first: usize, is_wide: bool) -> Result<()> {
     let columns = a.ncols();
     let (mut top, below) = a.split_at_row_mut(columns);
     let request = lblt::factor::cholesky_in_place_scratch::<usize, f64>(columns, Par::Seq, Spec::default());
     let mut memory = workspace(request)?;
-    let Pivots { below: of_pairs, order: [forward, inverse] } = pivots;
+    let PivotsMut { below: of_pairs, order } = pivots;
     // Where a pivot is 0 nothing is written.
     of_pairs.fill(0.0);
     lblt::factor::cholesky_in_place(
         top.rb_mut(),
         ColMut::from_slice_mut(of_pairs).as_diagonal_mut(),
-        forward,
-        inverse,
+        order,
+        &mut vec![0; columns],
         Par::Seq,
         MemStack::new(&mut memory),
         Spec::default(),
     );
-    let (top, of_pairs, order) = (top.rb(), &**of_pairs, &**forward);
+    let (top, of_pairs, order) = (top.rb(), &**of_pairs, &mut **order);
     each(Tile::of_rows(below), is_wide, |rows| {
         let mut rows = rows.values.rb_mut();
         permute_columns(rows.rb_mut(), order);
         solve_unit_lower_triangular_in_place(top, rows.rb_mut().transpose_mut(), Par::Seq);
         divide_by_d(rows, top, of_pairs);
     });
-    forward.iter_mut().chain(&mut **inverse).for_each(|column| *column += first);
+    order.iter_mut().for_each(|column| *column += first);
     Ok(())
 }
 
@@ -87,7 +87,7 @@ fn permute_columns(mut x: MatMut<f64>, order: &[usize]) {
 }
 
 /// `X D^-1` in place of X, with the diagonal of D on that of `block`, and what is below it.
-fn divide_by_d(mut x: MatMut<f64>, block: MatRef<f64>, below: &[f64]) {
+pub fn divide_by_d(mut x: MatMut<f64>, block: MatRef<f64>, below: &[f64]) {
     let mut j = 0;
     while j < below.len() {
         if below[j] == 0.0 {

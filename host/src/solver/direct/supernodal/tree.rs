@@ -1,10 +1,11 @@
 //! Supernodes: columns of a factor with the same rows below them, and which of them wait for which.
 
-use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
-use faer::{MatMut, MatRef};
+use std::ops::Range;
 
-/// Multiply-adds of a subtree that one thread does, one supernode after the other.
-const SMALL: f64 = 5e6;
+use faer::perm::PermRef;
+use faer::sparse::linalg::cholesky::supernodal::SymbolicSupernodalCholesky;
+use faer::sparse::linalg::cholesky::{SymbolicCholesky, SymbolicCholeskyRaw};
+use faer::{MatMut, MatRef};
 
 /// No supernode.
 const NONE: u32 = u32::MAX;
@@ -21,8 +22,8 @@ pub struct Update {
 }
 
 /// The elimination tree of the supernodes of a factor.
-pub struct Tree<'a> {
-    symbolic: &'a SymbolicSupernodalCholesky<usize>,
+pub struct Tree {
+    symbolic: SymbolicCholesky<usize>,
     /// What waits for each of them.
     parent: Vec<u32>,
     /// What changes each of them, in ascending order.
@@ -32,18 +33,19 @@ pub struct Tree<'a> {
     work: Vec<f64>,
 }
 
-impl<'a> Tree<'a> {
-    /// That of a factor.
-    pub fn of(symbolic: &'a SymbolicSupernodalCholesky<usize>) -> Tree<'a> {
-        let count = symbolic.n_supernodes();
+impl Tree {
+    /// That of a factor whose structure is one of supernodes.
+    pub fn of(symbolic: SymbolicCholesky<usize>) -> Tree {
         let mut owner = vec![0u32; symbolic.nrows()];
         let mut tree = Tree {
             symbolic,
             parent: Vec::new(),
             updates: Vec::new(),
-            first_update: vec![0; count + 1],
+            first_update: Vec::new(),
             work: Vec::new(),
         };
+        let count = tree.structure().n_supernodes();
+        tree.first_update = vec![0; count + 1];
         (0..count).for_each(|s| owner[tree.begin(s)..tree.end(s)].fill(s as u32));
         let owner_of_first = |s: usize| tree.below(s).first().map_or(NONE, |&row| owner[row]);
         tree.parent = (0..count).map(owner_of_first).collect();
@@ -70,6 +72,13 @@ impl<'a> Tree<'a> {
         tree
     }
 
+    fn structure(&self) -> &SymbolicSupernodalCholesky<usize> {
+        match self.symbolic.raw() {
+            SymbolicCholeskyRaw::Supernodal(structure) => structure,
+            SymbolicCholeskyRaw::Simplicial(_) => unreachable!("a tree is made of supernodes"),
+        }
+    }
+
     fn work_of(&self, s: usize) -> f64 {
         let of_update = |u: &Update| {
             let d = u.from as usize;
@@ -90,14 +99,24 @@ impl<'a> Tree<'a> {
         self.symbolic.nrows()
     }
 
+    /// The columns in the order of elimination; `None` for as they are.
+    pub fn order(&self) -> Option<PermRef<'_, usize>> {
+        self.symbolic.perm()
+    }
+
+    /// Rows below all of them.
+    pub fn all_below(&self) -> usize {
+        self.structure().row_idx().len()
+    }
+
     /// The first column of one,
     pub fn begin(&self, s: usize) -> usize {
-        self.symbolic.supernode_begin()[s]
+        self.structure().supernode_begin()[s]
     }
 
     /// and what follows its last.
     pub fn end(&self, s: usize) -> usize {
-        self.symbolic.supernode_end()[s]
+        self.structure().supernode_end()[s]
     }
 
     /// Columns.
@@ -106,8 +125,14 @@ impl<'a> Tree<'a> {
     }
 
     /// The rows below its columns, ascending.
-    pub fn below(&self, s: usize) -> &'a [usize] {
-        self.symbolic.supernode(s).pattern()
+    pub fn below(&self, s: usize) -> &[usize] {
+        self.structure().supernode(s).pattern()
+    }
+
+    /// Where these are among those of all.
+    pub fn place_below(&self, s: usize) -> Range<usize> {
+        let places = self.structure().col_ptr_for_row_idx();
+        places[s]..places[s + 1]
     }
 
     /// Rows of its block of numbers: those of its columns, and those below.
@@ -115,10 +140,10 @@ impl<'a> Tree<'a> {
         self.columns(s) + self.below(s).len()
     }
 
-    /// Numbers of its block.
-    pub fn size(&self, s: usize) -> usize {
-        let places = self.symbolic.col_ptr_for_val();
-        places[s + 1] - places[s]
+    /// Where the numbers of its block are among those of all.
+    pub fn place(&self, s: usize) -> Range<usize> {
+        let places = self.structure().col_ptr_for_val();
+        places[s]..places[s + 1]
     }
 
     /// These numbers as its block.
@@ -144,38 +169,5 @@ impl<'a> Tree<'a> {
     /// Multiply-adds.
     pub fn work(&self, s: usize) -> f64 {
         self.work[s]
-    }
-
-    /// Where to begin: lists of supernodes that one thread does one after the other, after which comes the
-    /// parent of the last; and for how many of its children each of the others has to wait.
-    pub fn tasks(&self) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let mut with_children = self.work.clone();
-        for s in 0..self.len() {
-            if let Some(parent) = self.parent(s) {
-                with_children[parent] += with_children[s];
-            }
-        }
-        let is_small = |s: usize| with_children[s] <= SMALL;
-        let (mut tasks, mut task_of, mut waits) = (Vec::new(), vec![NONE; self.len()], vec![0; self.len()]);
-        for s in (0..self.len()).rev() {
-            match self.parent(s) {
-                Some(parent) if is_small(parent) => task_of[s] = task_of[parent],
-                parent => {
-                    parent.into_iter().for_each(|parent| waits[parent] += 1);
-                    if is_small(s) {
-                        task_of[s] = tasks.len() as u32;
-                        tasks.push(Vec::new());
-                    }
-                }
-            }
-        }
-        for s in 0..self.len() {
-            match task_of[s] {
-                NONE if waits[s] == 0 => tasks.push(vec![s as u32]),
-                NONE => {}
-                task => tasks[task as usize].push(s as u32),
-            }
-        }
-        (tasks, waits)
     }
 }

@@ -1,5 +1,7 @@
 //! Matrices that partial pivoting loses all digits of.
 
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::solver::direct::normal::Normal;
 use crate::solver::direct::vectors::norm;
@@ -58,6 +60,10 @@ fn factors_that_grow_prove_nothing() {
     }
 }
 
+fn normal(a: &Csr<f64>, most_seconds: f64) -> Option<(Normal, Prediction)> {
+    Normal::of(a, most_seconds, &AtomicBool::new(false)).unwrap()
+}
+
 #[test]
 fn a_singular_one_is_not_taken_for_regular() {
     // The last two equations are one.
@@ -70,21 +76,21 @@ fn a_singular_one_is_not_taken_for_regular() {
     let singular = Csr::from_triplets(n, n, (0..n).flat_map(row)).unwrap();
     let report = solved(&singular, &rhs(n), &Device::cpu(1).unwrap()).report;
     assert!(!report.converged(), "{report}");
-    assert!(Normal::of(&singular, f64::INFINITY).unwrap().is_none());
+    assert!(normal(&singular, f64::INFINITY).is_none());
 }
 
 #[test]
 fn normal_equations_solve_with_a_matrix_and_its_transpose() {
     for a in [shooting(40), random(211, 2, 3)] {
-        let (mut normal, prediction) = Normal::of(&a, f64::INFINITY).unwrap().unwrap();
+        let (mut factors, prediction) = normal(&a, f64::INFINITY).unwrap();
         assert!(prediction.entries > 0.0);
         let b = rhs(a.n_rows());
         let (mut x, mut y) = (b.clone(), b.clone());
-        normal.solve(&mut x);
-        normal.solve_transposed(&mut y);
+        factors.solve(&mut x);
+        factors.solve_transposed(&mut y);
         assert!(norm(&doubled_residual(&a, &x, &b)) <= 1e-8 * norm(&b));
         assert!(norm(&doubled_residual(&a.transpose(), &y, &b)) <= 1e-8 * norm(&b));
-        assert!(Normal::of(&a, 0.0).unwrap().is_none());
+        assert!(normal(&a, 0.0).is_none());
     }
 }
 
@@ -97,6 +103,6 @@ fn normal_equations_do_not_serve_what_is_nearly_singular() {
         Csr::from_triplets(n, n, entries).unwrap()
     };
     for (off, serves) in [(0.0, false), (1e-11, false), (1e-3, true)] {
-        assert_eq!(Normal::of(&chain(1.0 + off), f64::INFINITY).unwrap().is_some(), serves, "{off}");
+        assert_eq!(normal(&chain(1.0 + off), f64::INFINITY).is_some(), serves, "{off}");
     }
 }

@@ -1,7 +1,6 @@
 //! The ways to solve that there are for a matrix, each with what it is expected to take.
 
 use std::cell::{Cell, OnceCell};
-use std::f64::consts::LN_2;
 
 use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
@@ -9,11 +8,13 @@ use super::rung::{
 use super::trial::{self, Ahead, Trial, Tried};
 use super::uncounted::{EXPANDING, VOLUME};
 use super::{Method, Options, Precond};
-use crate::analysis::{Analysis, contraction, expansion};
+use crate::analysis::{Analysis, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
 use crate::precond::schur::{Parts, is_like_gradient};
 use crate::solver::direct::Prediction;
+
+mod diagonal;
 
 /// Entries up to which a factorisation is taken at once where it takes at most so many seconds: that is less
 /// than to think about it.
@@ -21,22 +22,16 @@ pub const SMALL: usize = 50_000;
 pub const AT_ONCE: f64 = 1.0;
 /// Seconds that a factorisation may take, of a matrix for which multigrid is not made, to be tried first.
 pub const SOON: f64 = 10.0;
-/// Iterations that are worth waiting for where there is another way: with multigrid, with incomplete factors,
-/// and with the diagonal.
+/// Iterations that are worth waiting for where there is another way: with multigrid, and with incomplete
+/// factors.
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
-const DIAGONAL_PATIENCE: u32 = 2000;
+/// Iterations of multigrid that a small piece has shown not to suit the matrix.
+const MANY: f64 = 1000.0;
 /// Iterations that show whether the diagonal will do,
 pub const LEAST_PATIENCE: u32 = 50;
-/// and the share of the seconds of the next way that they may take to be tried before it.
+/// and the share of the seconds of the next way that a look at something else may take before it.
 const A_LOOK: f64 = 0.1;
-/// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
-const CLEARLY: f64 = 0.7;
-/// How many times the seconds of multigrid a bound of those with the diagonal may be, where the matrix is not
-/// symmetric: the bound holds, and of multigrid for such a matrix no more than a guess is known.
-const CERTAINLY: f64 = 2.5;
-/// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
-const FEWEST: f64 = 10.0;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
 const NEAR_DIAGONAL: u32 = 60;
 /// Seconds for an entry of the matrix to arrange it for incomplete factors, to eliminate, for the square of
@@ -51,9 +46,6 @@ const ORTHOGONALISED: f64 = 3e-8;
 const PIECE: f64 = 0.25;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
-/// Iterations with the diagonal that take about as long as a hierarchy of a graph with full coarse levels.
-const GRAPH_PATIENCE: u32 = 1000;
-
 /// Makes them.
 pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
@@ -118,10 +110,17 @@ impl<'a> Maker<'a> {
         }
         let iterations = trial.as_ref().and_then(|trial| trial.iterations);
         // The whole takes more than a piece.
-        let expected = match (iterations, self.analysis.is_like_diffusion()) {
-            (Some(iterations), _) => 1.5 * f64::from(iterations),
-            (None, true) => 20.0,
-            (None, false) => f64::from(MULTIGRID_PATIENCE),
+        let (expected, reason) = match (iterations, self.analysis.is_like_diffusion()) {
+            (Some(iterations), _) => {
+                (1.5 * f64::from(iterations), format!("a piece of the matrix took {iterations} iterations"))
+            }
+            (None, true) => (20.0, "nearly an M-matrix, for which multigrid is made".into()),
+            (None, false) if has_trial => {
+                (MANY, format!("a piece of the matrix took more than {} iterations", trial::MOST))
+            }
+            (None, false) => {
+                (f64::from(MULTIGRID_PATIENCE), "multigrid may do, the diagonal has no zeros".into())
+            }
         };
         Rung {
             method: self.method(),
@@ -132,11 +131,7 @@ impl<'a> Maker<'a> {
                 seconds: MULTIGRID * nnz * (0.5 + expected / 40.0) + self.vectors_seconds() * expected,
                 bytes: 40.0 * nnz,
             }),
-            reason: match (iterations, self.analysis.is_like_diffusion()) {
-                (Some(iterations), _) => format!("a piece of the matrix took {iterations} iterations"),
-                (None, true) => "nearly an M-matrix, for which multigrid is made".into(),
-                (None, false) => "multigrid may do, the diagonal has no zeros".into(),
-            },
+            reason,
             amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
             ilu: self.options.ilu.clone(),
         }
@@ -220,128 +215,14 @@ impl<'a> Maker<'a> {
         Rung { cost, ilu, patience: None, reason: "a factorisation would take too long".into(), ..factors }
     }
 
-    pub fn diagonal(&self) -> Rung {
-        let nnz = self.analysis.structure.nonzeros as f64;
-        let vectors = 34.0 * 8.0 * self.analysis.structure.rows as f64;
-        Rung {
-            method: self.method(),
-            precond: Precond::Jacobi,
-            block_size: self.options.block_size,
-            patience: Some(DIAGONAL_PATIENCE),
-            cost: Some(Cost {
-                seconds: diagonal_iteration_seconds(&self.analysis.structure) * f64::from(DIAGONAL_PATIENCE),
-                bytes: 12.0 * nnz + vectors,
-            }),
-            reason: "the simplest preconditioner".into(),
-            amg: self.options.amg.clone(),
-            ilu: self.options.ilu.clone(),
-        }
+    /// How many times as many rows as a piece the matrix has.
+    fn larger(&self) -> f64 {
+        self.a.n_rows() as f64 / trial::ROWS as f64
     }
 
-    /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, and so are factors,
-    /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
-    /// take as long as such a hierarchy.
-    pub fn diagonal_of_graph(&self) -> Rung {
-        let seconds = f64::from(GRAPH_PATIENCE) * diagonal_iteration_seconds(&self.analysis.structure);
-        let reason = "the graph is none of a mesh: coarse levels would be full";
-        self.simple_within(GRAPH_PATIENCE, seconds, reason)
-    }
-
-    /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
-    /// MINRES takes no diagonal of both signs.
-    pub fn short_recurrence(&self) -> Rung {
-        let is_symmetric = self.analysis.values.is_symmetric;
-        let (method, reason) = match is_symmetric {
-            true => (Method::Minres, "for symmetric indefinite matrices, in little memory"),
-            false => (Method::Idr, "few vectors, and no restarts"),
-        };
-        let precond = match is_symmetric && !self.has_positive_diagonal() {
-            true => Precond::None,
-            false => Precond::Jacobi,
-        };
-        Rung { method, precond, reason: reason.into(), ..self.diagonal() }
-    }
-
-    /// The diagonal, or nothing, before a way that takes longer: for no longer than that, and where a look at
-    /// it costs little.
-    pub fn before(&self, next: &Rung) -> Option<Rung> {
-        let has_diagonal = self.analysis.values.diagonal.zero == 0;
-        if next.is_simple() || !(has_diagonal || self.analysis.values.is_symmetric) {
-            return None;
-        }
-        let iteration = diagonal_iteration_seconds(&self.analysis.structure);
-        let (most, certain) = (next.seconds() / iteration, self.most_steps());
-        let is_bound = next.precond == Precond::Amg && self.method() != Method::Cg;
-        let is_closely_expected = match next.precond {
-            Precond::Amg => true,
-            Precond::Ilu => self.analysis.is_like_diffusion(),
-            _ => false,
-        };
-        let seconds = match () {
-            () if is_bound && certain <= CERTAINLY * most => iteration * certain,
-            () if is_closely_expected => iteration * self.diagonal_iterations(CLEARLY * most)?,
-            () if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
-            () => return None,
-        };
-        let patience = most.max(seconds / iteration).min(f64::from(DIAGONAL_PATIENCE)) as u32;
-        Some(self.simple_within(patience, seconds, "if it takes less than what comes after it"))
-    }
-
-    /// The diagonal, or nothing, with a method that needs few vectors, for so many iterations.
-    fn simple_within(&self, patience: u32, seconds: f64, reason: &str) -> Rung {
-        let simple = match self.method() {
-            Method::Cg => self.diagonal(),
-            _ => self.short_recurrence(),
-        };
-        let cost = simple.cost.map(|cost| Cost { seconds, ..cost });
-        Rung { patience: Some(patience), cost, reason: reason.into(), ..simple }
-    }
-
-    /// The diagonal, where a piece of the matrix says that it takes about as long as counting the entries of
-    /// factors alone, and less than the next way.
-    pub fn before_counting(&self, next: &Rung) -> Option<Rung> {
-        let has_diagonal = self.analysis.values.diagonal.zero == 0;
-        let is_indefinite = self.analysis.values.is_symmetric && self.method() != Method::Cg;
-        if !has_diagonal || is_indefinite {
-            return None;
-        }
-        let iteration = diagonal_iteration_seconds(&self.analysis.structure);
-        let most = (SOON_SEEN * counting_seconds(self.a.nnz())).min(CLEARLY * next.seconds()) / iteration;
-        let iterations = self.diagonal_iterations(most)?;
-        let reason = "a piece of the matrix took few iterations";
-        Some(self.simple_within(most as u32, iteration * iterations, reason))
-    }
-
-    /// Iterations that CG, or IDR, is expected to take with the diagonal, by those that a piece of the matrix
-    /// takes and by the dominance of the diagonal; `None` for more than so many.
-    fn diagonal_iterations(&self, most: f64) -> Option<f64> {
-        let is_symmetric = self.method() == Method::Cg;
-        let most_steps = self.most_steps();
-        if most_steps <= most {
-            return Some(most_steps);
-        }
-        let growth = self.lengthening();
-        let most = most / growth;
-        let of_piece = (most >= FEWEST)
-            .then(|| trial::diagonal_iterations(&self.tried().piece, is_symmetric, most as u32))
-            .flatten()?;
-        Some((growth * f64::from(of_piece)).min(most_steps))
-    }
-
-    /// Iterations with the diagonal at most, by its dominance; infinite without that. The bound of Jacobi's
-    /// iteration is that of a Krylov method in the same norm, and that of Chebyshev's the one of CG.
-    fn most_steps(&self) -> f64 {
-        *self.most_steps.get_or_init(|| {
-            let digits = -self.options.stop.rtol.max(f64::EPSILON).ln();
-            match contraction(self.a, self.analysis.values.is_symmetric) {
-                None => f64::INFINITY,
-                Some(q) if self.method() == Method::Cg => {
-                    0.5 * ((1.0 + q) / (1.0 - q)).sqrt() * (digits + LN_2)
-                }
-                Some(q) => digits / -q.ln(),
-            }
-            .max(1.0)
-        })
+    /// Whether a piece is less than such a share of the matrix.
+    fn is_small_part(&self, share: f64) -> bool {
+        share * self.larger() >= 1.0
     }
 
     /// How many times as long as a piece the mesh is: iterations grow with that. An unknown does not feel
@@ -360,7 +241,7 @@ impl<'a> Maker<'a> {
         let (rows, nnz) = (structure.rows as f64, structure.nonzeros as f64);
         let has_zeros = self.analysis.values.diagonal.zero > 0;
         let share = if self.analysis.is_like_diffusion() { PIECE } else { A_LOOK };
-        if has_zeros || share * rows < trial::ROWS as f64 {
+        if has_zeros || !self.is_small_part(share) {
             return None;
         }
         let growth = self.lengthening();
