@@ -52,6 +52,8 @@ fn block_size(a: &Csr<f64>) -> usize {
     /// Places of the blocks for each entry at most. Elastic hexahedra in a regular grid have 1.6, since many
     /// of their directions do not act on each other; the points of one equation, taken together, 2 and more.
     const FILLED: f64 = 1.65;
+    /// The same of some nodes, of which more may be at borders, or fewer.
+    const OF_SOME: f64 = 1.1 * FILLED;
     let n = a.n_rows();
     let is_of_blocks = |b: usize| {
         let nodes = (0..n / b).into_par_iter().with_min_len(CHUNK);
@@ -62,7 +64,7 @@ fn block_size(a: &Csr<f64>) -> usize {
             let entries = |node: usize| a.row_ptr()[b * (node + 1)] - a.row_ptr()[b * node];
             let nodes = || (0..some).map(of);
             let places: usize = nodes().map(|node| b * b * blocks_of(a, b, node)).sum();
-            places as f64 <= FILLED * nodes().map(entries).sum::<usize>() as f64
+            places as f64 <= OF_SOME * nodes().map(entries).sum::<usize>() as f64
         };
         n > b
             && n.is_multiple_of(b)

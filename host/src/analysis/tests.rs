@@ -77,6 +77,13 @@ fn directions_of_hexahedra_are_unknowns_of_a_node() {
     for (directions, block) in [(3, 3), (1, 1)] {
         assert_eq!(Analysis::of(&hexahedra(9, directions)).structure.block_size, block);
     }
+    // The first nodes, as those of a border, have blocks that are less full than others.
+    let a = hexahedra(11, 3);
+    let is_there = |i: usize, j: u32| i >= 75 || (i + j as usize).is_multiple_of(2) || i == j as usize;
+    let row =
+        |i: usize| a.row(i).0.iter().filter(move |&&j| is_there(i, j)).map(move |&j| (i, j as usize, 1.0));
+    let all = Csr::from_triplets(a.n_rows(), a.n_cols(), (0..a.n_rows()).flat_map(row)).unwrap();
+    assert_eq!(Analysis::of(&all).structure.block_size, 3);
 }
 
 #[test]
