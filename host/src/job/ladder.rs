@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::rung::{COUNTED, LONG, Rung, cost_of};
 use super::trial::Ahead;
 use super::uncounted::{EXPANDING, is_longer_than};
-use super::ways::{AT_ONCE, LEAST_PATIENCE, Maker, SMALL, SOON};
+use super::ways::{AT_ONCE, CLEARLY, LEAST_PATIENCE, Maker, SMALL, SOON};
 use super::{Method, Options, Precision, Precond};
 use crate::analysis::{Analysis, Structure, expansion};
 use crate::matrix::Csr;
@@ -124,10 +124,12 @@ fn insert(rungs: &mut Vec<Rung>, direct: Rung, fits: bool) {
     rungs.insert(at, direct);
 }
 
-/// Where a factorisation comes among other ways: before those that take longer, and where it takes little
-/// after the first at the latest.
+/// Where a factorisation comes among other ways: before those that take longer, and incomplete factors that
+/// do not take clearly less, which may come to nothing; where it takes little after the first at the latest.
 pub(super) fn place(direct: &Rung, others: &[Rung]) -> usize {
-    let at = others.iter().position(|rung| rung.seconds() >= direct.seconds()).unwrap_or(others.len());
+    let share = |rung: &Rung| if rung.precond == Precond::Ilu { CLEARLY } else { 1.0 };
+    let at = others.iter().position(|rung| rung.seconds() >= share(rung) * direct.seconds());
+    let at = at.unwrap_or(others.len());
     if direct.seconds() <= SOON { at.min(1) } else { at }
 }
 

@@ -317,6 +317,8 @@ fn a_factorisation_comes_before_ways_that_take_longer() {
     let others = [rung(Method::Cg, 2.0), rung(Method::Gmres, 40.0), rung(Method::Minres, 20.0)];
     let at = |seconds| place(&rung(Method::Direct, seconds), &others);
     assert_eq!([1.0, 3.0, 30.0, 50.0].map(at), [0, 1, 1, 3]);
+    let factors = Rung { precond: Precond::Ilu, ..rung(Method::Gmres, 2.0) };
+    assert_eq!(place(&rung(Method::Direct, 2.5), &[factors]), 0);
     // What takes little is not left for last.
     let quick = [rung(Method::Cg, 2.0), rung(Method::Gmres, 3.0)];
     assert_eq!(place(&rung(Method::Direct, 5.0), &quick), 1);

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::{A_LOOK, LEAST_PATIENCE, Maker, SOON_SEEN};
+use super::{A_LOOK, CLEARLY, LEAST_PATIENCE, Maker, SOON_SEEN};
 use crate::analysis::contraction;
 use crate::job::rung::{Cost, Rung, counting_seconds, diagonal_iteration_seconds};
 use crate::job::{Method, Precond, trial};
@@ -11,8 +11,6 @@ use crate::job::{Method, Precond, trial};
 const PATIENCE: u32 = 2000;
 /// and those that may take less than a way that takes very long.
 const MOST: f64 = 20_000.0;
-/// The share of the seconds of multigrid that CG with the diagonal is expected to take to be tried before it.
-const CLEARLY: f64 = 0.7;
 /// How many times the seconds of multigrid a bound of those with the diagonal may be, where the matrix is not
 /// symmetric: the bound holds, and of multigrid for such a matrix no more than a guess is known.
 const CERTAINLY: f64 = 2.5;

@@ -32,6 +32,9 @@ const MANY: f64 = 1000.0;
 pub const LEAST_PATIENCE: u32 = 50;
 /// and the share of the seconds of the next way that a look at something else may take before it.
 const A_LOOK: f64 = 0.1;
+/// The share of the seconds of a way that another is expected to take to be tried before it, of which less is
+/// certain.
+pub const CLEARLY: f64 = 0.7;
 /// Iterations with the diagonal that a piece of a block takes at most whose diagonal stands for it.
 const NEAR_DIAGONAL: u32 = 60;
 /// Seconds for an entry of the matrix to arrange it for incomplete factors, to eliminate, for the square of
