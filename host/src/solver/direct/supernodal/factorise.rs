@@ -39,7 +39,7 @@ pub fn factorise(
         is_regular: AtomicBool::new(true),
         error: OnceLock::new(),
     };
-    tasks.from_leaves(|task| work.compute_all(task));
+    tasks.each_upwards(|task| work.compute_all(task));
     match work.error.into_inner() {
         Some(error) => Err(error),
         None => Ok(work.is_regular.into_inner() && !cancelled.load(Ordering::Relaxed)),

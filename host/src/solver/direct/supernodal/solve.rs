@@ -14,11 +14,11 @@ pub fn solve(factors: &Factors, x: &mut [f64]) {
     let forward = factors.tree.order().map(|order| order.arrays().0);
     let place = |j: usize| forward.map_or(j, |forward| forward[j]);
     factors.x.iter().enumerate().for_each(|(j, own)| own.set(x[place(j)]));
-    factors.tasks.from_leaves(|task| {
+    factors.tasks.each_upwards(|task| {
         let mut scratch = Vec::new();
         task.iter().for_each(|&s| forward_with(factors, s as usize, &mut scratch));
     });
-    factors.tasks.from_roots(|task| {
+    factors.tasks.each_downwards(|task| {
         let mut scratch = Vec::new();
         task.iter().rev().for_each(|&s| back_with(factors, s as usize, &mut scratch));
     });

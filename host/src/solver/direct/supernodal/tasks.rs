@@ -58,7 +58,7 @@ impl Tasks {
     }
 
     /// Calls `f` for the supernodes of each, those that it waits for before it.
-    pub fn from_leaves(&self, f: impl Fn(&[u32]) + Sync) {
+    pub fn each_upwards(&self, f: impl Fn(&[u32]) + Sync) {
         let waits: Vec<AtomicU32> = self.children.iter().map(|of| AtomicU32::new(of.len() as u32)).collect();
         let climb = |leaf: usize| {
             let mut task = leaf;
@@ -80,7 +80,7 @@ impl Tasks {
     }
 
     /// Calls `f` for the supernodes of each, those that wait for it after it.
-    pub fn from_roots(&self, f: impl Fn(&[u32]) + Sync) {
+    pub fn each_downwards(&self, f: impl Fn(&[u32]) + Sync) {
         let roots = (0..).zip(&self.parent).filter(|(_, parent)| **parent == NONE);
         rayon::scope(|scope| roots.for_each(|(task, _)| self.descend(task, scope, &f)));
     }
