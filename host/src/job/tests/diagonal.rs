@@ -6,7 +6,7 @@ use super::ladder::{entries, problem, square};
 use super::*;
 use crate::analysis::Analysis;
 use crate::job::ladder::ladder;
-use crate::job::rung::diagonal_iteration_seconds;
+use crate::job::rung::{Cost, Rung, diagonal_iteration_seconds};
 use crate::job::ways::Maker;
 use crate::matrix::Csr;
 use crate::problem::random::below;
@@ -102,4 +102,13 @@ fn what_a_piece_shows_not_to_suit_multigrid_is_not_begun_with_it() {
     assert!(direct < at(Precond::Amg) && at(Precond::Ilu) < at(Precond::Amg), "{rungs:?}");
     let report = solve(&*a, &rhs(edges), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
     assert!(report.converged() && report.attempts.is_empty(), "{report}");
+}
+
+#[test]
+fn where_no_piece_promises_an_end_patience_has_one_however_long_the_next_way_takes() {
+    let a = Arc::new(problem("convection-diffusion:60".into()));
+    let (analysis, options) = (Analysis::of(&a), Options::default());
+    let maker = Maker::new(&a, &analysis, &options, None);
+    let next = Rung { cost: Some(Cost { seconds: 1e4, bytes: 1e9 }), ..maker.direct(None) };
+    assert_eq!(maker.before(&next).unwrap().patience, Some(2000));
 }

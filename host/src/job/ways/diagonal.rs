@@ -88,11 +88,10 @@ impl Maker<'_> {
             None => return None,
         };
         let patience = match share {
-            Some(_) => most,
+            Some(_) => most.max(seconds / iteration),
             None => most.min(f64::from(PATIENCE)),
         };
-        let patience = patience.max(seconds / iteration) as u32;
-        Some(self.simple_within(patience, seconds, "if it takes less than what comes after it"))
+        Some(self.simple_within(patience as u32, seconds, "if it takes less than what comes after it"))
     }
 
     /// The diagonal, or nothing, with a method that needs few vectors, for so many iterations.
