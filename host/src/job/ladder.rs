@@ -57,20 +57,17 @@ pub fn ladder(
             // Upwind differences are nearly triangular in the order of the flow.
             let is_flow = graph.is_none() && multigrid.method != Method::Cg;
             let tried = is_flow.then(|| maker.factors_of_piece()).flatten();
-            let mut first = [multigrid, tried.unwrap_or(factors)];
-            first.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+            let first = shorter_first([multigrid, tried.unwrap_or(factors)]);
             graph.into_iter().chain(first).chain([maker.direct(None), maker.diagonal()]).collect()
         }
         () => {
             let schur = maker.schur();
             let is_hopeless = schur.as_ref().is_some_and(|schur| is_longer_than(a, schur.seconds()));
             let mut iterative = match (has_diagonal, maker.method()) {
+                // A piece may have shown that multigrid takes longer.
                 (true, Method::Cg) => {
-                    let mut ways = vec![maker.multigrid(), maker.factors()];
-                    // A piece may have shown that multigrid takes longer.
-                    ways.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
-                    ways.push(maker.diagonal());
-                    ways
+                    let first = shorter_first([maker.multigrid(), maker.factors()]);
+                    first.into_iter().chain([maker.diagonal()]).collect()
                 }
                 (true, _) => vec![maker.factors(), maker.multigrid(), maker.short_recurrence()],
                 (false, _) if analysis.values.is_symmetric => vec![maker.factors(), maker.short_recurrence()],
@@ -106,6 +103,12 @@ pub fn ladder(
         last.patience = None;
     }
     rungs
+}
+
+/// The way that is expected to take less, and the other.
+fn shorter_first(mut ways: [Rung; 2]) -> [Rung; 2] {
+    ways.sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+    ways
 }
 
 /// Whether the next way takes so long that a factorisation is counted before it.

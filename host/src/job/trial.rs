@@ -333,17 +333,10 @@ mod tests {
             let found = diagonal_iterations(&Arc::new(piece(a, 1, ROWS)), true, 1000).unwrap();
             growth_with_diagonal(a, found)
         };
-        let of_step = of(&Csr::from_rows(
-            a.n_rows(),
-            a.n_rows(),
-            |i| a.row_len(i),
-            |i, columns, values| {
-                columns.copy_from_slice(a.row(i).0);
-                let entries = a.row(i).0.iter().zip(a.row(i).1);
-                let more = entries.map(|(&j, &v)| if j as usize == i { v + 4.0 } else { v });
-                values.iter_mut().zip(more).for_each(|(value, v)| *value = v);
-            },
-        ));
+        let n = a.n_rows();
+        let row = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+        let entries = (0..n).flat_map(row).chain((0..n).map(|i| (i, i, 4.0)));
+        let of_step = of(&Csr::from_triplets(n, n, entries).unwrap());
         assert!(of(&a) > 0.35 && of_step < 0.1, "{} {of_step}", of(&a));
     }
 

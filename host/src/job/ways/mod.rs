@@ -49,6 +49,7 @@ const ORTHOGONALISED: f64 = 3e-8;
 const PIECE: f64 = 0.25;
 /// How many times as long as counting the entries of factors the diagonal may take to be tried before that.
 const SOON_SEEN: f64 = 2.0;
+
 /// Makes them.
 pub struct Maker<'a> {
     pub a: &'a Csr<f64>,

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use faer::perm::PermRef;
+
 use super::block::{Block, Place};
 use super::dense::{ldlt, llt};
 use super::tasks::Tasks;
@@ -28,10 +30,7 @@ pub fn factorise(
 ) -> Result<bool> {
     let work = Work {
         a,
-        order: tree.order().map(|order| {
-            let (forward, inverse) = order.arrays();
-            [forward, inverse]
-        }),
+        order: tree.order().map(PermRef::arrays),
         tree,
         places: numbers.split(tree).into_iter().map(Place::new).collect(),
         spare: Mutex::default(),
@@ -50,7 +49,7 @@ pub fn factorise(
 struct Work<'a> {
     a: &'a Columns,
     /// The columns in the order of elimination, and where each has come; `None` for as they are.
-    order: Option<[&'a [usize]; 2]>,
+    order: Option<(&'a [usize], &'a [usize])>,
     tree: &'a Tree,
     places: Vec<Place<'a>>,
     /// What threads need, of those that are at none.
@@ -112,9 +111,9 @@ impl Work<'_> {
         let (begin, end, rows) = (self.tree.begin(s), self.tree.end(s), self.tree.rows(s));
         block.values.fill(0.0);
         for (j, values) in (begin..end).zip(block.values.chunks_exact_mut(rows)) {
-            let column = self.order.map_or(j, |[forward, _]| forward[j]);
+            let column = self.order.map_or(j, |(forward, _)| forward[j]);
             for (&i, v) in self.a.rows(column).iter().zip(self.a.values(column)) {
-                let row = self.order.map_or(i, |[_, inverse]| inverse[i]);
+                let row = self.order.map_or(i, |(_, inverse)| inverse[i]);
                 if row >= j {
                     values[if row < end { row - begin } else { map[row] as usize }] += v;
                 }
