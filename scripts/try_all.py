@@ -13,6 +13,7 @@ long the program took.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,9 @@ COLUMNS = ("matrix", "rows", "nonzeros", "solved by", "tried before", "residual"
 
 
 SUPERLU = """
-import sys, time, numpy, scipy.io, scipy.sparse.linalg as linalg
-a = scipy.io.mmread(sys.argv[1]).tocsc().astype(float)
+import sys, time, numpy, scipy.io, scipy.sparse, scipy.sparse.linalg as linalg
+read = scipy.io.mmread if ".mtx" in sys.argv[1] else scipy.io.hb_read
+a = scipy.sparse.csc_matrix(read(sys.argv[1])).astype(float)
 b, start = numpy.ones(a.shape[0]), time.time()
 x = linalg.splu(a).solve(b)
 print(time.time() - start, numpy.linalg.norm(b - a @ x) / numpy.linalg.norm(b))
@@ -36,6 +38,11 @@ def superlu(path, limit):
         return tuple(float(word) for word in done.stdout.split()[-2:])
     except subprocess.TimeoutExpired:
         return ()
+
+
+def is_matrix(name):
+    """By its name: Matrix Market, or Harwell-Boeing."""
+    return re.search(r"\.(mtx|hb|rb|[rcip][suzrh][ae])(\.gz)?$", name, re.IGNORECASE) is not None
 
 
 def run(binary, path, options, limit):
@@ -89,14 +96,14 @@ def solve(binary, path, options, limit):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("warpsolve", help="the binary")
-    parser.add_argument("folder", help="of .mtx and .mtx.gz files")
+    parser.add_argument("folder", help="of Matrix Market and Harwell-Boeing files")
     parser.add_argument("--only", default="", help="files with this in their name")
     parser.add_argument("--options", default="", help="options of the program, such as '--device cpu'")
     parser.add_argument("--superlu", action="store_true", help="SciPy's SuperLU beside it")
     parser.add_argument("--limit", type=float, default=300, help="seconds for a matrix [300]")
     arguments = parser.parse_args()
     binary = os.path.abspath(arguments.warpsolve)
-    names = sorted(name for name in os.listdir(arguments.folder) if name.endswith((".mtx", ".mtx.gz")))
+    names = sorted(name for name in os.listdir(arguments.folder) if is_matrix(name))
     columns = COLUMNS + (("SuperLU", "its residual", "times it") if arguments.superlu else ())
     rows = []
     for name in (name for name in names if arguments.only in name):
@@ -110,7 +117,7 @@ def main():
                 case _:
                     cells += ["-", "", ""]
         if cells:
-            rows.append([name.split(".mtx")[0], *cells])
+            rows.append([name.removesuffix(".gz").removesuffix(".mtx"), *cells])
             print(f"{len(rows)}: {name}", file=sys.stderr)
     widths = [max(len(row[k]) for row in [columns, *rows]) for k in range(len(columns))]
     for row in [columns, ["-" * width for width in widths], *rows]:

@@ -110,7 +110,10 @@ fn rows(text: &mut Text, header: &Header, pointers: &[usize]) -> Result<Vec<u32>
             Symmetry::Skew => column + 2,
         };
         if row < first || row > header.n_rows {
-            let of = if first == 1 { "" } else { ", the lower triangle" };
+            let of = match first {
+                1 => "",
+                _ => ", the lower triangle; a file with both has U in its type, as RUA",
+            };
             let n = header.n_rows;
             let column = column + 1;
             return Err(
