@@ -184,6 +184,14 @@ impl Ladder {
         direct.is_some()
     }
 
+    /// The error of the last way, with what in the matrix' structure lets all of them fail.
+    pub fn explained(&self, error: Error) -> Error {
+        match (error, self.analysis().and_then(|analysis| analysis.structure.deficiency.as_ref())) {
+            (Error::Matrix(why), Some(deficiency)) => Error::Matrix(format!("{why}; {deficiency}")),
+            (error, _) => error,
+        }
+    }
+
     /// Leaves the way tried now, for the matrix, for the next.
     pub fn leave(&mut self, a: &Arc<Csr<f64>>, attempt: Attempt) {
         self.left.push(attempt);

@@ -13,12 +13,13 @@ const GOOD: f64 = 1e-13;
 const PROOF: f64 = 1e-10;
 
 /// The norm of what every x leaves of b: in the rows that are more than the columns in which they have
-/// entries, such as rows without any. 0 where there are none, and where nothing is proven.
+/// entries, such as rows without any, and in those alone where no more is proven.
 pub(super) fn out_of_reach(a: &Csr<f64>, b: &[f64]) -> f64 {
     let (rows, columns) = Matching::of(a).overdetermined(a);
     let numbers = |all: &[usize]| all.iter().map(|&i| i as u32).collect::<Vec<u32>>();
+    let of_empty: Vec<f64> = rows.iter().filter(|&&i| a.is_empty_row(i)).map(|&i| b[i]).collect();
     let b = rows.iter().map(|&i| b[i]).collect();
-    least_squares(&a.chosen_part(&numbers(&rows), &numbers(&columns)), b)
+    least_squares(&a.chosen_part(&numbers(&rows), &numbers(&columns)), b).max(norm(&of_empty))
 }
 
 /// `min ||b - B y||_2` by conjugate gradients for least squares (Bjorck 1996, section 7.4), columns scaled to

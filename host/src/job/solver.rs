@@ -187,7 +187,7 @@ impl Solver {
             let start = Instant::now();
             match self.prepare() {
                 Err(error) if self.ladder.has_another() => self.climb_after(start, error)?,
-                done => return done,
+                done => return done.map_err(|error| self.ladder.explained(error)),
             }
         }
     }
@@ -284,7 +284,7 @@ impl Solver {
                     break;
                 }
                 Err(error) if self.ladder.has_another() => self.climb_after(begin, error)?,
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.ladder.explained(error)),
             }
         }
         let mut solution = best.expect("the loop ends with one");
