@@ -47,6 +47,9 @@ fn barriers(name: &str) -> usize {
     let bitmap = 5;
     let table = [
         ("add_border_dot_", grid_reduction),
+        ("block_cg_residuals", 1),
+        ("block_combination", 1),
+        ("block_products", 3),
         ("cg_step_", grid_reduction),
         // A sum over the block.
         ("compare_mirrored", 1),

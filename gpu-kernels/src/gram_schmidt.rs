@@ -7,18 +7,11 @@
 
 use arithmetic::gmres::SINGULAR;
 use arithmetic::status;
-use cuda_std::{
-    Real, atomic, kernel,
-    memory::*,
-    shared, thread,
-    warp::{self, FULL_MASK, WARP_SIZE},
-};
+use cuda_std::{Real, kernel, memory::*, shared, thread, warp::WARP_SIZE};
 
 use crate::monitor::{Guard, Monitor};
-use crate::sizes::BLOCK;
+use crate::reduce::{grid_sums, warp_sum};
 use crate::unroll::unroll;
-
-const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 
 /// One pass over at most `W` basis vectors `v_j = basis[j * leading ..]`, `j < count`:
 ///
@@ -46,7 +39,6 @@ pub unsafe fn gram_schmidt<T: Real, const W: usize>(
     guard: Guard,
 ) {
     let scratch = shared![T; 264]; // WARPS * (32 + 1)
-    let flag = shared![u32; 1];
     // In shared memory, because the sums and the vectors already fill the registers.
     let coefficients = shared![T; 32];
     // SAFETY: the launcher's arguments are valid for n rows and count <= W vectors.
@@ -85,7 +77,6 @@ pub unsafe fn gram_schmidt<T: Real, const W: usize>(
             return;
         }
 
-        // Block: each warp reduces every sum, then one thread a sum adds the warps.
         let lane = thread::thread_idx_x() % WARP_SIZE;
         let warp_of_thread = (thread::thread_idx_x() / WARP_SIZE) as usize;
         unroll::<W>(|j| {
@@ -98,62 +89,16 @@ pub unsafe fn gram_schmidt<T: Real, const W: usize>(
         if lane == 0 {
             scratch.set(warp_of_thread * (W + 1) + W, value);
         }
-        thread::sync_threads();
-        let grid = thread::grid_dim_x() as usize;
-        if t <= W {
-            let mut value = T::ZERO;
-            for k in 0..WARPS {
-                value += scratch.get(k * (W + 1) + t);
+        grid_sums(W + 1, scratch, partials, counter, |j, value| {
+            if j < count && !dots.is_null() {
+                dots.st(j, value);
+                h.st(j, if accumulate == 1 { h.ld(j) + value } else { value });
             }
-            partials.st(t * grid + thread::block_idx_x() as usize, value);
-            thread::device_fence();
-        }
-        thread::sync_threads();
-        if t == 0 {
-            let done = atomic::atomic_inc_u32(counter, grid as u32 - 1);
-            flag.set(0, (done == grid as u32 - 1) as u32);
-        }
-        thread::sync_threads();
-        if flag.get(0) == 0 {
-            return;
-        }
-
-        // Grid: the last block adds the blocks' sums, one warp a sum.
-        thread::device_fence();
-        let mut j = warp_of_thread;
-        while j <= W {
-            let mut value = T::ZERO;
-            let mut b = lane as usize;
-            while b < grid {
-                value += partials.ld_volatile(j * grid + b);
-                b += WARP_SIZE as usize;
+            if j == W && !norm2.is_null() {
+                norm2.st(0, value);
             }
-            let value = warp_sum(value);
-            if lane == 0 {
-                if j < count && !dots.is_null() {
-                    dots.st(j, value);
-                    h.st(j, if accumulate == 1 { h.ld(j) + value } else { value });
-                }
-                if j == W && !norm2.is_null() {
-                    norm2.st(0, value);
-                }
-            }
-            j += WARPS;
-        }
+        });
     }
-}
-
-/// The sum over the warp, in lane 0.
-#[inline(always)]
-unsafe fn warp_sum<T: Real>(value: T) -> T {
-    let mut value = value;
-    let mut delta = WARP_SIZE / 2;
-    while delta > 0 {
-        // SAFETY: every lane of the warp is here.
-        value += unsafe { warp::warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE) };
-        delta /= 2;
-    }
-    value
 }
 
 /// Starts a GMRES cycle: `beta = sqrt(norm2)`, `g = beta e_1`, no columns yet. One block.

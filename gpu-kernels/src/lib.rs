@@ -21,6 +21,7 @@
 #![allow(clippy::missing_safety_doc, clippy::too_many_arguments)]
 
 pub mod blas1;
+pub mod block_cg;
 pub mod border;
 pub mod cells;
 pub mod coefficient;
@@ -61,6 +62,10 @@ pub fn entries() -> Vec<&'static str> {
         ARRANGED_ROWS_ENTRIES,
         AXPBY_ENTRIES,
         AXPBYPCZ_ENTRIES,
+        block_cg::BLOCK_CG_LENGTHS_ENTRIES,
+        block_cg::BLOCK_CG_RESIDUALS_ENTRIES,
+        block_cg::BLOCK_COMBINATION_ENTRIES,
+        block_cg::BLOCK_PRODUCTS_ENTRIES,
         CG_STEP_ENTRIES,
         border::ADD_BORDER_ENTRIES,
         border::ADD_BORDER_DOT_ENTRIES,

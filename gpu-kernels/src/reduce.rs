@@ -163,6 +163,75 @@ pub unsafe fn grid_reduce<T: Real, C: Combine<T>, const K: usize>(
     }
 }
 
+/// The sum over the warp, in lane 0.
+///
+/// # Safety
+/// Every lane of the warp calls it.
+#[inline(always)]
+pub(crate) unsafe fn warp_sum<T: Real>(value: T) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { warp_reduce::<T, Add>(value, WARP_SIZE) }
+}
+
+/// Adds `count` sums over the grid, of which warp w of each block has its own, sum j, at
+/// `scratch[w * count + j]`. `write(j, sum)` is called for each by one thread of the last block.
+///
+/// # Safety
+/// Every thread of the grid calls this, in blocks of [`BLOCK`] threads; `partials` has `count * grid`
+/// elements, and `counter` is 0 before and after.
+#[inline(always)]
+pub(crate) unsafe fn grid_sums<T: Real>(
+    count: usize,
+    scratch: Shared<T>,
+    partials: *mut T,
+    counter: *mut u32,
+    write: impl Fn(usize, T),
+) {
+    let flag = shared![u32; 1];
+    let t = thread::thread_idx_x() as usize;
+    let (lane, warp_of_thread) = (t % WARP_SIZE as usize, t / WARP_SIZE as usize);
+    let grid = thread::grid_dim_x() as usize;
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Block: one thread a sum adds the warps.
+        thread::sync_threads();
+        if t < count {
+            let mut value = T::ZERO;
+            for w in 0..WARPS {
+                value += scratch.get(w * count + t);
+            }
+            partials.st(t * grid + thread::block_idx_x() as usize, value);
+            thread::device_fence();
+        }
+        thread::sync_threads();
+        if t == 0 {
+            let done = atomic::atomic_inc_u32(counter, grid as u32 - 1);
+            flag.set(0, (done == grid as u32 - 1) as u32);
+        }
+        thread::sync_threads();
+        if flag.get(0) == 0 {
+            return;
+        }
+
+        // Grid: the last block adds the blocks' sums, one warp a sum.
+        thread::device_fence();
+        let mut j = warp_of_thread;
+        while j < count {
+            let mut value = T::ZERO;
+            let mut b = lane;
+            while b < grid {
+                value += partials.ld_volatile(j * grid + b);
+                b += WARP_SIZE as usize;
+            }
+            let value = warp_sum(value);
+            if lane == 0 {
+                write(j, value);
+            }
+            j += WARPS;
+        }
+    }
+}
+
 /// `out = (x, y)`, y rounded to `T`.
 #[kernel(T = [f32, f64], S = [f32, f64])]
 pub unsafe fn dot<T: Real, S: Real>(n: u64, x: *const T, y: *const S, reduction: Reduction<T>, guard: Guard) {

@@ -12,6 +12,7 @@ use warpsolve::launch::Launch;
 use warpsolve::launch::sim::Sim;
 
 mod amg;
+mod block_cg;
 mod blocks;
 mod cells;
 mod compressed;
@@ -35,6 +36,7 @@ macro_rules! cases {
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;
             blocks: diagonals_of_blocks, sweeps_of_blocks, hierarchies_of_blocks, block_jacobi, jacobi_sweeps, multigrid_of_blocks;
             setup: strong_entries, transposes, sparse_products, independent_sets, aggregates, levels, levels_of_blocks;
+            block_cg: products_of_blocks, combinations_of_blocks, a_raised_guard_leaves_blocks_alone, blocks_of_any_width_converge;
             gmres: orthogonalisation, more_vectors_than_one_launch_takes, rotations_and_solution;
         }
         cases! { $backend, $of_solves;

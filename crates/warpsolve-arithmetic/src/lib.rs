@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`status`] | why an iteration stopped |
 //! | [`gmres`] | limits of GMRES |
+//! | [`block_cg`] | the small dense matrices of block CG |
 //! | [`angle`] | steps of least residual, lengthened |
 //! | [`noise`] | numbers that look random |
 //! | [`blocks`] | small dense blocks: inverses, norms |
@@ -18,6 +19,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 
 pub mod angle;
+pub mod block_cg;
 pub mod blocks;
 pub mod cells;
 pub mod coding;

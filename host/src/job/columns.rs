@@ -2,29 +2,36 @@
 
 use cuda_std::Real;
 
+use super::Method;
 use super::setup::Computes;
 use crate::backend::{ColumnVector, Columns, Memory};
 use crate::error::Result;
 use crate::precond::{ForColumns, Preconditioner};
-use crate::solver::{Cg, Observer, Outcome};
+use crate::solver::{ColumnsSolver, Observer, Outcome, Parts};
 
-/// CG for a number of right-hand sides, with its preconditioner and its workspace.
-pub(super) struct ColumnSolver<T: Real, B: Computes<T>> {
+/// A method for a number of right-hand sides, with its preconditioner and its workspace.
+pub(super) struct ManySolver<T: Real, B: Computes<T>> {
     n: usize,
     columns: Columns<B>,
     m: ForColumns<T, B>,
-    cg: Cg<T, Columns<B>>,
+    solver: Box<dyn ColumnsSolver<T, B>>,
 }
 
 type Vector<T, B> = ColumnVector<<B as Memory<T>>::Vector>;
 
-impl<T: Real, B: Computes<T>> ColumnSolver<T, B> {
-    /// For `n` unknowns and so many right-hand sides; `None` where `m` is for one only.
-    pub fn new(backend: &B, n: usize, m: &dyn Preconditioner<T, B>, count: usize) -> Result<Option<Self>> {
+impl<T: Real, B: Computes<T>> ManySolver<T, B> {
+    /// For `n` unknowns and so many right-hand sides; `None` where the method or `m` is for one only.
+    pub fn new(
+        method: Method,
+        backend: &B,
+        n: usize,
+        m: &dyn Preconditioner<T, B>,
+        count: usize,
+    ) -> Result<Option<Self>> {
         let columns = Columns::new(backend, count)?;
         let Some(m) = m.for_columns(&columns)? else { return Ok(None) };
-        let cg = Cg::new(&columns, n, &*m)?;
-        Ok(Some(ColumnSolver { n, columns, m, cg }))
+        let solver = method.make_for_columns(&columns, n, &*m)?;
+        Ok(solver.map(|solver| ManySolver { n, columns, m, solver }))
     }
 
     /// How many.
@@ -43,7 +50,13 @@ impl<T: Real, B: Computes<T>> ColumnSolver<T, B> {
     ) -> Result<(Vector<T, B>, Vec<Outcome>)> {
         self.columns.set_thresholds(thresholds);
         let mut x = Memory::<T>::zeros(&self.columns, self.n)?;
-        let outcomes = self.cg.solve_columns(&self.columns, a, &mut *self.m, b, &mut x, limit, observer)?;
+        let outcomes =
+            self.solver.solve_columns(&self.columns, a, &mut *self.m, b, &mut x, limit, observer)?;
         Ok((x, outcomes))
+    }
+
+    /// Bytes that so many iterations must move for a column.
+    pub fn traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        self.solver.column_traffic(iterations, parts)
     }
 }

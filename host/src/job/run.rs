@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use cuda_std::Real;
 
-use super::columns::ColumnSolver;
+use super::columns::ManySolver;
 use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::refine::{Refined, refine};
 use super::residual::{Equation, Norms};
 use super::setup::{Clock, Computes, Number, Operators, Times, operators, preconditioner};
 use super::solved::{Rhs, Solved};
-use super::{Device, Method, Options, Precision};
+use super::{Device, Options, Precision};
 use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
@@ -79,7 +79,7 @@ struct System<T: Real, B: Computes<T>> {
     held_before: u64,
     cancellation: CancellationToken,
     /// What solves for several right-hand sides at once, once there were some.
-    columns: Option<ColumnSolver<T, B>>,
+    columns: Option<ManySolver<T, B>>,
 }
 
 impl<T: Number, B: Computes<T>> System<T, B> {
@@ -137,7 +137,10 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let vector = (self.plan.a.n_rows() * size_of::<T>()) as u64;
         let product = self.matrix.traffic() / columns as u64 + 2 * vector;
         let parts = Parts { product, vector, m: self.m.traffic(vector) };
-        self.solver.traffic(iterations, &parts)
+        match self.columns.as_ref().filter(|_| columns > 1) {
+            Some(solver) => solver.traffic(iterations, &parts),
+            None => self.solver.traffic(iterations, &parts),
+        }
     }
 
     /// Whether a device has the memory to solve for so many right-hand sides at once.
@@ -286,14 +289,15 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         watch: &mut Watch,
         times: &mut Times,
     ) -> Result<Option<Vec<Solved>>> {
-        if self.plan.method != Method::Cg || !self.has_room(rhs.len()) {
+        let method = self.plan.method;
+        if !method.takes_columns() || !self.has_room(rhs.len()) {
             return Ok(None);
         }
         let start = Instant::now();
         let kept = self.columns.take().filter(|kept| kept.count() == rhs.len());
         let made = match kept {
             Some(kept) => Some(kept),
-            None => ColumnSolver::new(&self.backend, self.plan.a.n_rows(), &*self.m, rhs.len())?,
+            None => ManySolver::new(method, &self.backend, self.plan.a.n_rows(), &*self.m, rhs.len())?,
         };
         let Some(columns) = made else { return Ok(None) };
         self.columns = Some(columns);

@@ -17,15 +17,18 @@ use crate::precond::amg::AnyPrecision;
 use crate::precond::ilu::Factorisations;
 use crate::precond::{Identity, Parameters, Preconditioner, Projected, Source};
 use crate::setup::{Blocks, DeviceCsr, Formats};
-use crate::solver::Steps;
+use crate::solver::{BlockCgSteps, Steps};
 
 /// Backends that a system can be solved on.
 pub(super) trait Computes<T: Real>:
-    AnyPrecision<T> + Factorisations<T> + Steps<T> + OneColumn + Clone
+    AnyPrecision<T> + Factorisations<T> + Steps<T> + BlockCgSteps<T> + OneColumn + Clone
 {
 }
 
-impl<T: Real, B: AnyPrecision<T> + Factorisations<T> + Steps<T> + OneColumn + Clone> Computes<T> for B {}
+impl<T: Real, B> Computes<T> for B where
+    B: AnyPrecision<T> + Factorisations<T> + Steps<T> + BlockCgSteps<T> + OneColumn + Clone
+{
+}
 
 /// Seconds of what comes before the iterations.
 #[derive(Debug, Clone, Copy, Default)]

@@ -14,7 +14,9 @@ use crate::named::named;
 use crate::precond::Preconditioner;
 
 mod bicgstab;
+mod block_cg;
 pub mod cg;
+mod columns;
 mod description;
 pub mod direct;
 pub mod gmres;
@@ -30,7 +32,9 @@ mod run;
 mod steps;
 
 pub use bicgstab::Bicgstab;
+pub use block_cg::{BlockCg, BlockCgSteps};
 pub use cg::Cg;
+pub use columns::ColumnsSolver;
 pub use description::{Description, Parameter, Parameters, Takes};
 pub use gmres::{Gmres, MAX_RESTART};
 pub use idr::Idr;
@@ -73,6 +77,8 @@ macro_rules! methods {
 methods! {
     /// Conjugate gradients, for symmetric positive definite matrices.
     Cg in cg,
+    /// Block conjugate gradients, for several right-hand sides; the same matrices.
+    BlockCg in block_cg,
     /// BiCGSTAB, for any matrix.
     Bicgstab in bicgstab,
     /// Restarted GMRES, for any matrix.

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::iterative::OnProgress;
 use super::outcome::{Outcome, Stop, StopReason};
-use crate::backend::{Backend, Columns, Progress, Slot, status};
+use crate::backend::{Backend, Columns, Slot, status};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
 
@@ -15,8 +15,11 @@ const LEAD: u32 = 8;
 /// Iterations that are queued one by one before a period is recorded: to make a recording ready takes about
 /// as long as to queue so many (on an H200, 0.4 ms in a solve with multigrid).
 const RECORD_FROM: u32 = 16;
-/// The same where a preconditioner's many kernels make an iteration long.
+/// The same where an iteration is long, as many kernels of a preconditioner make it.
 const LEAD_OF_LONG: u32 = 2;
+
+/// What a block breaks down by.
+const NOT_FINITE: &str = "a coefficient is not finite";
 
 /// A running iteration: its monitor, its guarded backend, and where the host stands.
 pub(crate) struct Run<'a, T: Real, B: Backend<T>> {
@@ -58,8 +61,14 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
     /// Looks earlier whether the iteration has stopped if `m` is more than a diagonal.
     pub(super) fn preconditioned_by(mut self, m: &dyn Preconditioner<T, B>) -> Self {
         if let Shape::General = m.shape() {
-            self.lead = LEAD_OF_LONG;
+            self = self.of_long_iterations();
         }
+        self
+    }
+
+    /// Looks earlier whether the iteration has stopped.
+    pub(super) fn of_long_iterations(mut self) -> Self {
+        self.lead = LEAD_OF_LONG;
         self
     }
 
@@ -124,9 +133,22 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
         Ok(progress.running() && !self.is_cancelled)
     }
 
+    /// What came of each column, watched by a monitor of its own, where this run stops all of them.
+    pub(super) fn outcomes_of(self, columns: &Columns<B>, monitors: &[B::Monitor]) -> Result<Vec<Outcome>> {
+        let whole = self.backend.wait(&self.monitor, 0)?.status;
+        let each = columns.backends.iter().zip(monitors).zip(columns.thresholds());
+        let one = |((backend, monitor), &threshold): ((&B, &B::Monitor), &f64)| {
+            let own = backend.wait(monitor, 0)?.status;
+            let status = if own == status::RUNNING { whole } else { own };
+            outcome((backend.history(monitor)?, status), threshold, self.is_cancelled, || Ok(NOT_FINITE))
+        };
+        each.map(one).collect()
+    }
+
     /// What came of it. `diagnose` names the cause of a breakdown.
     pub(crate) fn outcome(self, diagnose: impl FnOnce() -> Result<&'static str>) -> Result<Outcome> {
-        outcome(&self.backend, &self.monitor, self.threshold, self.is_cancelled, diagnose)
+        let seen = seen(&self.backend, &self.monitor)?;
+        outcome(seen, self.threshold, self.is_cancelled, diagnose)
     }
 }
 
@@ -135,22 +157,25 @@ impl<T: Real, B: Backend<T>> Run<'_, T, Columns<B>> {
     pub(super) fn outcomes(self, diagnose: impl Fn() -> Result<&'static str>) -> Result<Vec<Outcome>> {
         let each = self.backend.backends.iter().zip(&self.monitor).zip(self.backend.thresholds());
         let one = |((backend, monitor), factor): ((&B, &B::Monitor), &f64)| {
-            outcome(backend, monitor, factor * self.threshold, self.is_cancelled, &diagnose)
+            outcome(seen(backend, monitor)?, factor * self.threshold, self.is_cancelled, &diagnose)
         };
         each.map(one).collect()
     }
 }
 
-/// What a monitor has seen.
-fn outcome<T: Real, B: Backend<T>>(
-    backend: &B,
-    monitor: &B::Monitor,
+/// What a monitor has seen: the norms, and why it stopped.
+fn seen<T: Real, B: Backend<T>>(backend: &B, monitor: &B::Monitor) -> Result<(Vec<f64>, u32)> {
+    let history = backend.history(monitor)?;
+    Ok((history, backend.wait(monitor, 0)?.status))
+}
+
+/// What became of an iteration with these norms, which stopped for this reason.
+fn outcome(
+    (history, status): (Vec<f64>, u32),
     threshold: f64,
     is_cancelled: bool,
     diagnose: impl FnOnce() -> Result<&'static str>,
 ) -> Result<Outcome> {
-    let history = backend.history(monitor)?;
-    let Progress { status, .. } = backend.wait(monitor, 0)?;
     let reason = match status {
         status::CONVERGED => StopReason::Converged,
         status::NOT_FINITE => StopReason::NotFinite,

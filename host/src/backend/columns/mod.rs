@@ -121,6 +121,14 @@ impl<V> ColumnVector<V> {
         }
     }
 
+    /// The columns.
+    pub(crate) fn columns(&self) -> &[V] {
+        match self {
+            ColumnVector::Each(columns) => columns,
+            ColumnVector::Shared(column) => std::slice::from_ref(column),
+        }
+    }
+
     /// The columns, to be written.
     pub(crate) fn columns_mut(&mut self) -> &mut [V] {
         match self {
@@ -133,6 +141,17 @@ impl<V> ColumnVector<V> {
 impl<V: Length> Length for ColumnVector<V> {
     fn length(&self) -> usize {
         self.column(0).length()
+    }
+}
+
+impl<B> Columns<B> {
+    /// All columns under the guard of one monitor.
+    pub(crate) fn guarded_by<T: Real>(&self, monitor: &B::Monitor) -> Self
+    where
+        B: Monitoring<T>,
+    {
+        let backends = self.backends.iter().map(|g| g.guarded(monitor)).collect();
+        Columns { backends, thresholds: self.thresholds.clone() }
     }
 }
 

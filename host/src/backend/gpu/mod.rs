@@ -41,7 +41,7 @@ pub(crate) use transfer::{bytes_of, bytes_of_mut};
 pub(crate) use work::Work;
 
 /// Sums that one launch makes at most, and the most blocks of such a launch; scratch memory is sized by them.
-pub(crate) const MAX_SUMS: u32 = 33;
+pub(crate) const MAX_SUMS: u32 = 36;
 /// See [`MAX_SUMS`].
 pub(crate) const MAX_SUM_BLOCKS: u32 = 1024;
 

@@ -4,12 +4,13 @@
 
 use cuda_std::Real;
 
+use super::columns::ColumnsSolver;
 use super::description::{Description, Parameters};
 use super::iterative::{IterativeSolver, OnProgress, Parts};
 use super::on_host::OnHost;
 use super::outcome::{Outcome, Stop};
 use super::run::Run;
-use crate::backend::{Backend, Coef, Columns, Memory, Slot, Then};
+use crate::backend::{Backend, Coef, Columns, Memory, OneColumn, Slot, Then};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
 
@@ -142,12 +143,9 @@ impl<T: Real, B: CgSteps<T>> Cg<T, B> {
     }
 }
 
-impl<T: Real, B: CgSteps<T>> Cg<T, Columns<B>> {
-    /// Solves `A x = b` for each column, starting from the given `x`. A column stops when its residual norm
-    /// is at most its [threshold](Columns::set_thresholds), or after `limit` iterations; then neither its x
-    /// nor its history changes.
-    #[allow(clippy::too_many_arguments)]
-    pub fn solve_columns(
+impl<T: Real, B: CgSteps<T> + OneColumn> ColumnsSolver<T, B> for Cg<T, Columns<B>> {
+    /// Independent systems: a column stops by itself, and then neither its x nor its history changes.
+    fn solve_columns(
         &mut self,
         backend: &Columns<B>,
         a: &B::Matrix,
@@ -160,6 +158,10 @@ impl<T: Real, B: CgSteps<T>> Cg<T, Columns<B>> {
         let mut run = Run::bounded(backend, limit, 1.0, on_progress)?.preconditioned_by(&*m);
         self.iterate(&mut run, backend, a, m, b, x)?;
         run.outcomes(|| Ok(BREAKDOWN))
+    }
+
+    fn column_traffic(&self, iterations: u32, parts: &Parts) -> u64 {
+        self.traffic(iterations, parts)
     }
 }
 
