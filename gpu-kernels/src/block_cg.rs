@@ -207,10 +207,8 @@ pub unsafe fn block_combination<T: Real, const K: usize>(
 #[inline(always)]
 unsafe fn load<T: Real, const K: usize>(a: *const T) -> [[T; K]; K] {
     let mut columns = [[T::ZERO; K]; K];
-    for (j, column) in columns.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        *column = unsafe { load_column(a, j) };
-    }
+    // SAFETY: the caller's promise.
+    unroll::<K>(|j| columns[j] = unsafe { load_column(a, j) });
     columns
 }
 
@@ -221,10 +219,8 @@ unsafe fn load<T: Real, const K: usize>(a: *const T) -> [[T; K]; K] {
 #[inline(always)]
 unsafe fn load_column<T: Real, const K: usize>(a: *const T, j: usize) -> [T; K] {
     let mut column = [T::ZERO; K];
-    for (i, value) in column.iter_mut().enumerate() {
-        // SAFETY: the caller's promise.
-        *value = unsafe { a.ld(j * MOST + i) };
-    }
+    // SAFETY: the caller's promise.
+    unroll::<K>(|i| column[i] = unsafe { a.ld(j * MOST + i) });
     column
 }
 
@@ -234,10 +230,8 @@ unsafe fn load_column<T: Real, const K: usize>(a: *const T, j: usize) -> [T; K] 
 /// It is there, and nobody else uses the column now.
 #[inline(always)]
 unsafe fn store<T: Real, const K: usize>(a: *mut T, j: usize, column: [T; K]) {
-    for (i, value) in column.into_iter().enumerate() {
-        // SAFETY: the caller's promise.
-        unsafe { a.st(j * MOST + i, value) };
-    }
+    // SAFETY: the caller's promise.
+    unroll::<K>(|i| unsafe { a.st(j * MOST + i, column[i]) });
 }
 
 /// The step of each column: `E = (D^T A D)^-1 C` of x, and `-(D^T A D)^-1` of the residuals. One block.
@@ -258,7 +252,9 @@ pub unsafe fn block_cg_lengths<T: Real, const K: usize>(
         match root(&load::<T, K>(d_ad)) {
             Ok(r) => {
                 store(of_x, j, solve(&r, load_column(c, j)));
-                store(of_r, j, solve(&r, unit(j)).map(|v| -v));
+                let mut negated = solve(&r, unit(j));
+                unroll::<K>(|i| negated[i] = -negated[i]);
+                store(of_r, j, negated);
             }
             Err(status) if j == 0 => watch.raise(status),
             Err(_) => (),
@@ -288,7 +284,11 @@ pub unsafe fn block_cg_residuals<T: Real, const K: usize>(
         if j < K {
             let column: [T; K] = load_column(c, j);
             let norm = length(&load::<T, K>(q_q), column).to_f64();
-            norms.set(j, weighted(norm, watch.weights[j]));
+            unroll::<K>(|k| {
+                if k == j {
+                    norms.set(k, weighted(norm, watch.weights[k]));
+                }
+            });
             let root = root(&load::<T, K>(q_mq));
             if j == 0 {
                 fault.set(0, root.err().map_or(status::RUNNING, of_preconditioner));
@@ -297,9 +297,11 @@ pub unsafe fn block_cg_residuals<T: Real, const K: usize>(
                 store(c, j, times(&r, column));
                 store(r_inverse, j, solve_upper(&r, unit(j)));
                 store(r_transposed, j, row(&r, j));
-                if watch.runs(j) {
-                    watch.columns[j].observe(norm);
-                }
+                unroll::<K>(|k| {
+                    if k == j && watch.runs(k) {
+                        watch.columns[k].observe(norm);
+                    }
+                });
             }
         }
         thread::sync_threads();

@@ -37,8 +37,8 @@ pub mod setup;
 mod sizes;
 pub mod spmv;
 pub mod triangular;
-mod unroll;
 
+use arithmetic::unroll;
 pub use sizes::{BLOCK, MAX_REDUCTION_BLOCKS};
 
 /// The name of every entry point.

@@ -3,6 +3,7 @@
 use cuda_std::Real;
 
 use crate::status;
+use crate::unroll::unroll;
 
 /// Right-hand sides of a block at most, and the distance between the columns of its small matrices.
 pub const MOST: usize = 8;
@@ -18,38 +19,45 @@ const DEPENDENT: f64 = 1024.0;
 #[inline(always)]
 pub fn root<T: Real, const K: usize>(a: &[[T; K]; K]) -> Result<[[T; K]; K], u32> {
     let mut r = [[T::ZERO; K]; K];
-    for j in 0..K {
+    let mut fault = status::RUNNING;
+    unroll::<K>(|j| {
         let mut rest = a[j][j];
-        for i in 0..j {
-            let mut value = a[j][i];
-            for l in 0..i {
-                value -= r[i][l] * r[j][l];
+        unroll::<K>(|i| {
+            if i < j {
+                let mut value = a[j][i];
+                unroll::<K>(|l| {
+                    if l < i {
+                        value -= r[i][l] * r[j][l];
+                    }
+                });
+                r[j][i] = divided(value, r[i][i]);
+                rest -= r[j][i] * r[j][i];
             }
-            r[j][i] = divided(value, r[i][i]);
-            rest -= r[j][i] * r[j][i];
-        }
-        if !rest.is_finite() {
-            return Err(status::NOT_FINITE);
-        }
+        });
         let rounding = T::from_f64(DEPENDENT) * T::EPSILON * a[j][j];
-        if a[j][j] < T::ZERO || rest < -rounding {
-            return Err(status::INDEFINITE_OPERATOR);
+        if fault == status::RUNNING && !rest.is_finite() {
+            fault = status::NOT_FINITE;
+        } else if fault == status::RUNNING && (a[j][j] < T::ZERO || rest < -rounding) {
+            fault = status::INDEFINITE_OPERATOR;
         }
         r[j][j] = if rest <= rounding { T::ZERO } else { rest.sqrt() };
-    }
-    Ok(r)
+    });
+    if fault == status::RUNNING { Ok(r) } else { Err(fault) }
 }
 
 /// `R^-1 c` for a [`root`], with 0 for its rows that are 0.
 #[inline(always)]
 pub fn solve_upper<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K] {
     let mut x = c;
-    for i in (0..K).rev() {
-        for j in i + 1..K {
-            x[i] -= r[j][i] * x[j];
-        }
+    unroll::<K>(|before| {
+        let i = K - 1 - before;
+        unroll::<K>(|j| {
+            if j > i {
+                x[i] -= r[j][i] * x[j];
+            }
+        });
         x[i] = divided(x[i], r[i][i]);
-    }
+    });
     x
 }
 
@@ -57,12 +65,14 @@ pub fn solve_upper<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K
 #[inline(always)]
 pub fn solve<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K] {
     let mut y = c;
-    for i in 0..K {
-        for l in 0..i {
-            y[i] -= r[i][l] * y[l];
-        }
+    unroll::<K>(|i| {
+        unroll::<K>(|l| {
+            if l < i {
+                y[i] -= r[i][l] * y[l];
+            }
+        });
         y[i] = divided(y[i], r[i][i]);
-    }
+    });
     solve_upper(r, y)
 }
 
@@ -70,11 +80,13 @@ pub fn solve<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K] {
 #[inline(always)]
 pub fn times<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K] {
     let mut y = [T::ZERO; K];
-    for i in 0..K {
-        for j in i..K {
-            y[i] += r[j][i] * c[j];
-        }
-    }
+    unroll::<K>(|i| {
+        unroll::<K>(|j| {
+            if j >= i {
+                y[i] += r[j][i] * c[j];
+            }
+        })
+    });
     y
 }
 
@@ -82,9 +94,13 @@ pub fn times<T: Real, const K: usize>(r: &[[T; K]; K], c: [T; K]) -> [T; K] {
 #[inline(always)]
 pub fn row<T: Real, const K: usize>(r: &[[T; K]; K], j: usize) -> [T; K] {
     let mut row = [T::ZERO; K];
-    for (value, column) in row.iter_mut().zip(r) {
-        *value = column[j];
-    }
+    unroll::<K>(|i| {
+        unroll::<K>(|l| {
+            if l == j {
+                row[i] = r[i][l];
+            }
+        })
+    });
     row
 }
 
@@ -92,13 +108,15 @@ pub fn row<T: Real, const K: usize>(r: &[[T; K]; K], j: usize) -> [T; K] {
 #[inline(always)]
 pub fn length<T: Real, const K: usize>(a: &[[T; K]; K], c: [T; K]) -> T {
     let mut square = T::ZERO;
-    for j in 0..K {
+    unroll::<K>(|j| {
         let mut above = T::ZERO;
-        for i in 0..j {
-            above += a[j][i] * c[i];
-        }
+        unroll::<K>(|i| {
+            if i < j {
+                above += a[j][i] * c[i];
+            }
+        });
         square += c[j] * (a[j][j] * c[j] + (above + above));
-    }
+    });
     // NaN stays; rounding may leave less than 0.
     if square < T::ZERO { T::ZERO } else { square.sqrt() }
 }
@@ -107,11 +125,11 @@ pub fn length<T: Real, const K: usize>(a: &[[T; K]; K], c: [T; K]) -> T {
 #[inline(always)]
 pub fn unit<T: Real, const K: usize>(j: usize) -> [T; K] {
     let mut column = [T::ZERO; K];
-    for i in 0..K {
+    unroll::<K>(|i| {
         if i == j {
             column[i] = T::ONE;
         }
-    }
+    });
     column
 }
 

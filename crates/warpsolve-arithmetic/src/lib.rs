@@ -13,6 +13,7 @@
 //! | [`pivots`] | pivots of incomplete factorisations that are too small |
 //! | [`compression`] | a column and a rounded value in 32 bits |
 //! | [`coding`] | a column and the number of a value in 32 bits |
+//! | [`unroll`](mod@unroll) | loops that vanish on a device |
 //! | [`survey`] | what one look at every entry of a matrix finds |
 //! | [`cells`] | ionic models of heart cells |
 //! | [`stencil`], [`pi`], [`patterns`] | the small programs |
@@ -34,3 +35,4 @@ pub mod smoothing;
 pub mod status;
 pub mod stencil;
 pub mod survey;
+pub mod unroll;

@@ -274,4 +274,17 @@ mod tests {
         assert_eq!((plan.method, ladder.is_last()), (Method::Direct, true));
         assert!(!ladder.has_another());
     }
+
+    #[test]
+    fn the_last_error_names_what_lets_all_ways_fail() {
+        let (device, options) = (Device::cpu(1).unwrap(), Options::default());
+        // Nothing is in row 2 of 3, but something in column 2.
+        let entries = [(0, 0, 2.0), (0, 1, 1.0), (2, 2, 1.0)];
+        let mut a = Arc::new(Csr::from_triplets(3, 3, entries).unwrap());
+        let mut look = Look::at(&mut a, Place::Device(&device), &options, &mut Times::default()).unwrap();
+        let ladder = Ladder::of(&mut a, options, &mut look).unwrap();
+        let error = ladder.explained(Error::Matrix("the matrix is singular".into()));
+        let expected = "the matrix is singular; structurally singular: row 2 has no entries";
+        assert!(error.to_string().contains(expected), "{error}");
+    }
 }

@@ -111,7 +111,8 @@ pub(super) fn tell(
     (report.norm_b, report.projected, report.outcome.threshold) = (norm_b, false, threshold);
     report.relative_residual = relative(found, norm_b);
     report.backward_error = backward_error(a, x, b, &r);
-    if report.converged() && found > threshold {
+    let is_solved = matches!(report.outcome.reason, StopReason::Converged | StopReason::AtRounding);
+    if is_solved && found > threshold {
         report.outcome.reason = StopReason::NoSolution { least: out_of_reach };
     }
 }
