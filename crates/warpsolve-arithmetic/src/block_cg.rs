@@ -133,7 +133,7 @@ pub fn unit<T: Real, const K: usize>(j: usize) -> [T; K] {
     column
 }
 
-/// A norm on the scale of the largest threshold, for one that is this share of it: 0 for 0, whatever the share.
+/// A norm on the scale of the largest threshold, which is so many times its own: 0 for 0, whatever that is.
 #[inline(always)]
 pub fn weighted(norm: f64, weight: f64) -> f64 {
     if norm == 0.0 { 0.0 } else { norm * weight }

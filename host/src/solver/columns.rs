@@ -1,12 +1,9 @@
-//! Methods that solve for several right-hand sides at once.
+//! What methods do that solve for several right-hand sides at once.
 
 use cuda_std::Real;
 
-use super::block_cg::BlockCg;
-use super::cg::{Cg, CgSteps};
 use super::iterative::{OnProgress, Parts};
 use super::outcome::Outcome;
-use super::{BlockCgSteps, Method};
 use crate::backend::{Backend, Columns, Memory, OneColumn};
 use crate::error::Result;
 use crate::precond::Preconditioner;
@@ -29,25 +26,4 @@ pub trait ColumnsSolver<T: Real, B: Backend<T> + OneColumn>: Send {
 
     /// Bytes that so many iterations must move for a column, whose product has its share of the matrix.
     fn column_traffic(&self, iterations: u32, parts: &Parts) -> u64;
-}
-
-impl Method {
-    /// It with a workspace for `n` unknowns and the columns of a backend; `None` where it is for one alone.
-    pub(crate) fn make_for_columns<T: Real, B: CgSteps<T> + BlockCgSteps<T> + OneColumn>(
-        self,
-        backend: &Columns<B>,
-        n: usize,
-        m: &dyn Preconditioner<T, Columns<B>>,
-    ) -> Result<Option<Box<dyn ColumnsSolver<T, B>>>> {
-        Ok(Some(match self {
-            Method::Cg => Box::new(Cg::new(backend, n, m)?),
-            Method::BlockCg => Box::new(BlockCg::new(backend, n)?),
-            _ => return Ok(None),
-        }))
-    }
-
-    /// Whether it solves for several right-hand sides at once.
-    pub(crate) fn takes_columns(self) -> bool {
-        matches!(self, Method::Cg | Method::BlockCg)
-    }
 }

@@ -9,6 +9,7 @@
 
 use cuda_std::Real;
 
+use crate::backend::{Columns, OneColumn};
 use crate::error::Result;
 use crate::named::named;
 use crate::precond::Preconditioner;
@@ -95,4 +96,25 @@ methods! {
     Amg in richardson,
     /// Factorisation and iterative refinement, on the host.
     Direct in direct,
+}
+
+impl Method {
+    /// It with a workspace for `n` unknowns and the columns of a backend; `None` where it is for one alone.
+    pub(crate) fn make_for_columns<T: Real, B: cg::CgSteps<T> + BlockCgSteps<T> + OneColumn>(
+        self,
+        backend: &Columns<B>,
+        n: usize,
+        m: &dyn Preconditioner<T, Columns<B>>,
+    ) -> Result<Option<Box<dyn ColumnsSolver<T, B>>>> {
+        Ok(Some(match self {
+            Method::Cg => Box::new(Cg::new(backend, n, m)?),
+            Method::BlockCg => Box::new(BlockCg::new(backend, n)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Whether it solves for several right-hand sides at once.
+    pub(crate) fn takes_columns(self) -> bool {
+        matches!(self, Method::Cg | Method::BlockCg)
+    }
 }

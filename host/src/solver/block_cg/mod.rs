@@ -1,6 +1,6 @@
 //! Block conjugate gradients for several right-hand sides (O'Leary 1980), with residuals that are kept
-//! orthonormal (Dubrulle 2001, algorithm BCGrQ; here with a preconditioner), for symmetric positive definite A
-//! and M.
+//! orthonormal (Dubrulle 2001, algorithm BCGrQ; here with a preconditioner), for symmetric positive definite
+//! A and M.
 //!
 //! ```text
 //! Q C = B - A X,  Q^T M Q = I,  D = M Q

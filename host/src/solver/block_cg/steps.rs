@@ -51,8 +51,8 @@ pub trait BlockCgSteps<T: Real>: Backend<T> {
         s: &Self::Scalars,
         out: Slot,
     ) -> Result<()>;
-    /// `Y = D X A + Y B`, with the small matrices A and B in slots; without X where there is none, `D = I` and
-    /// `B = I` for `None`.
+    /// `Y = D X A + Y B`, with the small matrices A and B in slots; without X where there is none, `D = I`
+    /// and `B = I` for `None`.
     fn block_combination(
         &self,
         s: &Self::Scalars,

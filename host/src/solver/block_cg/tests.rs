@@ -130,7 +130,8 @@ fn what_stops_one_column_stops_all() {
     }
 }
 
-/// Nearly dependent right-hand sides leave more than a block sees; what has not converged is solved for alone.
+/// Nearly dependent right-hand sides leave more than a block sees; what has not converged is solved for
+/// alone.
 #[test]
 fn nearly_dependent_columns_are_solved_to_the_end() {
     let a = matrix("poisson2d:14");
