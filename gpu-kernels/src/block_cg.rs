@@ -4,11 +4,10 @@
 
 use arithmetic::block_cg::{MOST, length, root, row, solve, solve_upper, times, unit, weighted};
 use arithmetic::status;
-use cuda_std::{Real, kernel, memory::*, shared, shared::Shared, thread, warp::WARP_SIZE};
+use cuda_std::{Real, kernel, memory::*, shared, thread, warp::WARP_SIZE};
 
 use crate::monitor::{Guard, Monitor};
 use crate::reduce::{grid_sums, warp_sum};
-use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
 /// Up to K vectors; null where there is none.
@@ -103,9 +102,7 @@ impl<const K: usize> Watch<K> {
 
 /// The upper triangle of `X^T D Y`, `out[j * MOST + i] = (x_i, d .* y_j)`; D = I for null.
 ///
-/// Two warps share 32 rows, which both read, and each makes one half of the sums: all of them would leave
-/// room for one block alone on a multiprocessor. `partials` has `K (K + 1) / 2 * grid` elements; sums are
-/// added in the order of blocks.
+/// `partials` has `K (K + 1) / 2 * grid` elements; sums are added in the order of blocks.
 #[kernel(T = [f32, f64], K = [4, 8])]
 pub unsafe fn block_products<T: Real, const K: usize>(
     n: u64,
@@ -123,65 +120,37 @@ pub unsafe fn block_products<T: Real, const K: usize>(
         if guard.stopped() {
             return;
         }
-        match thread::thread_idx_x() / WARP_SIZE % 2 {
-            0 => half_of_products::<T, K, 0>(n, x, d, y, scratch),
-            _ => half_of_products::<T, K, 1>(n, x, d, y, scratch),
+        let mut sums = [[T::ZERO; K]; K];
+        let mut row = thread::index_x();
+        while row < n as usize {
+            let (x, y) = (x.row(row), scaled(d, row, y.row(row)));
+            unroll::<K>(|j| {
+                unroll::<K>(|i| {
+                    if i <= j {
+                        sums[j][i] = x[i].mul_add(y[j], sums[j][i]);
+                    }
+                })
+            });
+            row += thread::stride();
         }
+        let lane = thread::thread_idx_x() % WARP_SIZE;
+        let first = (thread::thread_idx_x() / WARP_SIZE) as usize * (K * (K + 1) / 2);
+        unroll::<K>(|j| {
+            unroll::<K>(|i| {
+                if i <= j {
+                    let value = warp_sum(sums[j][i]);
+                    if lane == 0 {
+                        scratch.set(first + j * (j + 1) / 2 + i, value);
+                    }
+                }
+            })
+        });
         grid_sums(K * (K + 1) / 2, scratch, partials, counter, |sum, value| {
             let mut j = 0;
             while (j + 1) * (j + 2) / 2 <= sum {
                 j += 1;
             }
             out.st(j * MOST + sum - j * (j + 1) / 2, value);
-        });
-    }
-}
-
-/// Which warps make the sums of column `j` of `X^T D Y`, so that both halves are as many: column j has j + 1.
-const fn half_of<const K: usize>(j: usize) -> usize {
-    let first = if K == 8 { j == 2 || j >= 6 } else { j == 0 || j == 3 };
-    !first as usize
-}
-
-/// The sums of a half over this thread's rows, added up over its warp; 0 for those of the other half.
-///
-/// # Safety
-/// As of [`block_products`]; all threads of the warp are here.
-#[inline(always)]
-unsafe fn half_of_products<T: Real, const K: usize, const HALF: usize>(
-    n: u64,
-    x: Block<T, K>,
-    d: *const T,
-    y: Block<T, K>,
-    scratch: Shared<T>,
-) {
-    let (t, lanes) = (thread::thread_idx_x() as usize, WARP_SIZE as usize);
-    let (warp_of_thread, lane) = (t / lanes, t % lanes);
-    let rows = BLOCK as usize / 2;
-    let mut row = thread::block_idx_x() as usize * rows + warp_of_thread / 2 * lanes + lane;
-    let mut sums = [[T::ZERO; K]; K];
-    // SAFETY: the caller's promise.
-    unsafe {
-        while row < n as usize {
-            let (of_x, of_y) = (x.row(row), scaled(d, row, y.row(row)));
-            unroll::<K>(|j| {
-                unroll::<K>(|i| {
-                    if i <= j && half_of::<K>(j) == HALF {
-                        sums[j][i] = of_x[i].mul_add(of_y[j], sums[j][i]);
-                    }
-                })
-            });
-            row += thread::grid_dim_x() as usize * rows;
-        }
-        unroll::<K>(|j| {
-            unroll::<K>(|i| {
-                if i <= j {
-                    let value = if half_of::<K>(j) == HALF { warp_sum(sums[j][i]) } else { T::ZERO };
-                    if lane == 0 {
-                        scratch.set(warp_of_thread * (K * (K + 1) / 2) + j * (j + 1) / 2 + i, value);
-                    }
-                }
-            })
         });
     }
 }

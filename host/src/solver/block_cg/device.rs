@@ -61,7 +61,7 @@ impl<T: Real> BlockCgSteps<T> for Gpu {
                 guard: self.guard(),
             };
             let resident = self.device().resident_blocks(kernel.name(), BLOCK)?;
-            let blocks = n.div_ceil(BLOCK as usize / 2).max(1) as u32;
+            let blocks = n.div_ceil(BLOCK as usize).max(1) as u32;
             // SAFETY: the lengths and the slot are checked above, and there is room for so many sums.
             unsafe {
                 let blocks = blocks.min(resident).min(MAX_SUM_BLOCKS);
