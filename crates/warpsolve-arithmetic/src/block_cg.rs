@@ -125,11 +125,8 @@ pub fn length<T: Real, const K: usize>(a: &[[T; K]; K], c: [T; K]) -> T {
 #[inline(always)]
 pub fn unit<T: Real, const K: usize>(j: usize) -> [T; K] {
     let mut column = [T::ZERO; K];
-    unroll::<K>(|i| {
-        if i == j {
-            column[i] = T::ONE;
-        }
-    });
+    // Without branches, of which the compiler would make tables in a device's memory.
+    unroll::<K>(|i| column[i] = T::from_f64(f64::from(u8::from(i == j))));
     column
 }
 
