@@ -13,7 +13,8 @@ packed=$folder/package
 # Not verified by cargo, which builds each crate by itself: all are built together below, each once.
 rm -rf "$packed"
 cargo package --workspace --exclude warpsolve-fuzz --allow-dirty --no-verify --quiet --target-dir "$folder"
-for crate in "$packed"/*.crate; do tar -xzf "$crate" -C "$packed"; done
+# With the time of now: cargo packs all files with the same one, and would take what it built before for what is new.
+for crate in "$packed"/*.crate; do tar -xzmf "$crate" -C "$packed"; done
 
 app=$packed/app
 mkdir -p "$app/src"
