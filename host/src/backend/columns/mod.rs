@@ -86,6 +86,15 @@ impl<B> Columns<B> {
         self.thresholds = thresholds;
     }
 
+    /// All columns under the guard of one monitor.
+    pub(crate) fn guarded_by<T: Real>(&self, monitor: &B::Monitor) -> Self
+    where
+        B: Monitoring<T>,
+    {
+        let backends = self.backends.iter().map(|g| g.guarded(monitor)).collect();
+        Columns { backends, thresholds: self.thresholds.clone() }
+    }
+
     /// Does `work` for each column and its backend.
     pub(crate) fn each(&self, work: impl FnMut((usize, &B)) -> Result<()>) -> Result<()> {
         self.backends.iter().enumerate().try_for_each(work)
@@ -141,17 +150,6 @@ impl<V> ColumnVector<V> {
 impl<V: Length> Length for ColumnVector<V> {
     fn length(&self) -> usize {
         self.column(0).length()
-    }
-}
-
-impl<B> Columns<B> {
-    /// All columns under the guard of one monitor.
-    pub(crate) fn guarded_by<T: Real>(&self, monitor: &B::Monitor) -> Self
-    where
-        B: Monitoring<T>,
-    {
-        let backends = self.backends.iter().map(|g| g.guarded(monitor)).collect();
-        Columns { backends, thresholds: self.thresholds.clone() }
     }
 }
 

@@ -51,7 +51,9 @@ fn one_triangle_stands_for_both() {
     assert_eq!(entries(&a), [(0, 1, 2.0), (1, 0, 2.0), (1, 1, 3.0)]);
     assert_eq!((summary.symmetry, summary.duplicates), (Symmetry::Symmetric, 0));
     let refused = parse(&triangle("rsa", " 2 1")).unwrap_err().to_string();
-    assert!(refused.starts_with("A.rua:6: row index 1 of column 2 is outside of 2..2, the lower triangle; "));
+    let expected = "A.rua:6: row index 1 of column 2 is outside of 2..2, the lower triangle; \
+                    a file with both has U in its type, as RUA";
+    assert_eq!(refused, expected);
     let skew = "t\n 3 1 1 1\nIZA 2 2 1 0\n(3I2) (2I2) (2I3)\n 1 2 2\n 2\n  7\n";
     assert_eq!(entries(&parse(skew).unwrap().0), [(0, 1, -7.0), (1, 0, 7.0)]);
 }

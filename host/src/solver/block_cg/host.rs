@@ -196,12 +196,9 @@ impl<T: Real, H: BlockPasses + Backend<T, Vector = Vec<T>, Scalars = HostScalars
         let (c, products) = (load(s, C), load(s, q_q));
         let r = match root(&load(s, Q_MQ)) {
             Ok(r) => r,
-            Err(status::INDEFINITE_OPERATOR) => {
-                raise(watched, status::INDEFINITE_PRECONDITIONER);
-                return Ok(());
-            }
-            Err(status) => {
-                raise(watched, status);
+            Err(fault) => {
+                let is_indefinite = fault == status::INDEFINITE_OPERATOR;
+                raise(watched, if is_indefinite { status::INDEFINITE_PRECONDITIONER } else { fault });
                 return Ok(());
             }
         };

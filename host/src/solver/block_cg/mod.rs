@@ -14,16 +14,15 @@
 use arithmetic::block_cg::{MOST, unit};
 use cuda_std::Real;
 
-use super::cg::{Cg, CgSteps};
 use super::columns::ColumnsSolver;
-use super::description::{Description, Parameters};
-use super::iterative::{IterativeSolver, OnProgress, Parts};
-use super::on_host::OnHost;
+use super::description::Description;
+use super::iterative::{OnProgress, Parts};
 use super::outcome::Outcome;
 use super::run::Run;
 use crate::backend::{Columns, Memory, Monitoring, OneColumn, Products, Then, Vectors};
 use crate::error::Result;
 use crate::precond::{Preconditioner, Shape};
+
 mod device;
 mod host;
 mod rows;
@@ -40,15 +39,8 @@ pub(super) const DESCRIPTION: Description = Description {
     ..Description::new("block-cg", "block CG", |_, is_fused| if is_fused { 3 } else { 4 })
 };
 
-/// A block of one is CG.
-pub(super) fn make<T: Real, B: CgSteps<T> + 'static>(
-    backend: &B,
-    a: &dyn OnHost<T>,
-    m: &dyn Preconditioner<T, B>,
-    _: &Parameters,
-) -> Result<Box<dyn IterativeSolver<T, B>>> {
-    Ok(Box::new(Cg::new(backend, a.n_rows(), m)?))
-}
+// A block of one is CG.
+pub(super) use super::cg::make;
 
 /// Block CG with its workspace: 3 vectors for each column, and the small matrices.
 pub struct BlockCg<T: Real, B: BlockCgSteps<T> + OneColumn> {
@@ -132,8 +124,8 @@ impl<T: Real, B: BlockCgSteps<T> + OneColumn> ColumnsSolver<T, B> for BlockCg<T,
         on_progress: OnProgress,
     ) -> Result<Vec<Outcome>> {
         let one = &backend.backends[0];
-        let (columns, weights) = (backend.monitor(limit, 1.0)?, weights(backend.thresholds()));
         let largest = backend.thresholds().iter().copied().fold(0.0, f64::max);
+        let (columns, weights) = (backend.monitor(limit, 1.0)?, weights(largest, backend.thresholds()));
         let mut run = Run::bounded(one, limit, largest, on_progress)?.of_long_iterations();
         let g = backend.guarded_by(&run.monitor);
 
@@ -158,8 +150,7 @@ impl<T: Real, B: BlockCgSteps<T> + OneColumn> ColumnsSolver<T, B> for BlockCg<T,
 }
 
 /// The largest threshold over each.
-fn weights(thresholds: &[f64]) -> Vec<f64> {
-    let largest = thresholds.iter().copied().fold(0.0, f64::max);
+fn weights(largest: f64, thresholds: &[f64]) -> Vec<f64> {
     thresholds.iter().map(|&t| if t == largest { 1.0 } else { largest / t }).collect()
 }
 

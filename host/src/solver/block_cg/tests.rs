@@ -13,6 +13,7 @@ use crate::precond::{Identity, Jacobi};
 use crate::problem::generate;
 use crate::problem::random::uniform;
 use crate::solver::StopReason;
+use crate::solver::cg::CgSteps;
 
 /// Right-hand sides of numbers at random.
 fn columns_at_random(n: usize, count: usize) -> Vec<Vec<f64>> {
