@@ -119,7 +119,7 @@ unsafe fn finish<T: Real, E: Epilogue<T>, const K: usize>(
 unsafe fn add_products<T: Real, E: Epilogue<T>, const K: usize>(
     columns: &[Column<T, E>; K],
     running: [bool; K],
-    at: [usize; BATCH],
+    at: [u32; BATCH],
     entries: [T; BATCH],
     left: u32,
     sums: &mut [T; K],
@@ -130,7 +130,7 @@ unsafe fn add_products<T: Real, E: Epilogue<T>, const K: usize>(
             unroll::<BATCH>(|k| {
                 if (k as u32) < left {
                     // SAFETY: the caller's promise.
-                    factors[c][k] = unsafe { columns[c].x.ld_nc(at[k]) };
+                    factors[c][k] = unsafe { columns[c].x.ld_nc(at[k] as usize) };
                 }
             });
         }
@@ -164,7 +164,7 @@ unsafe fn gather<T: Real, I: Indices, E: Epilogue<T>, const K: usize, const STRE
             unroll::<BATCH>(|k| {
                 if (k as u32) < left {
                     let i = first + k * stride;
-                    at[k] = indices.column::<STREAMED>(first, k * stride) as usize;
+                    at[k] = indices.column::<STREAMED>(first, k * stride);
                     entries[k] = if STREAMED { values.ld_cs(i) } else { values.ld_nc(i) };
                 }
             });
@@ -190,22 +190,35 @@ unsafe fn gather_packed<T: Real, P: Packed<T>, E: Epilogue<T>, const K: usize>(
     (mut first, mut left): (usize, u32),
     sums: &mut [T; K],
 ) {
+    // SAFETY: the caller's promise.
+    let ask = |first: usize, left: u32| unsafe {
+        let mut words = [0; BATCH];
+        unroll::<BATCH>(|k| {
+            if (k as u32) < left {
+                words[k] = entries.ld_cs(first + k * SLICE);
+            }
+        });
+        words
+    };
+    let mut next = ask(first, left);
     while left > 0 {
-        let mut at = [0; BATCH];
-        let mut values = [T::ZERO; BATCH];
+        let words = next;
+        first += BATCH * SLICE;
+        let behind = left.saturating_sub(BATCH as u32);
+        // The next ones come from memory while these are multiplied.
+        next = ask(first, behind);
+        let (mut at, mut values) = ([0; BATCH], [T::ZERO; BATCH]);
         // SAFETY: the caller's promise.
         unsafe {
             unroll::<BATCH>(|k| {
                 if (k as u32) < left {
-                    let entry = entries.ld_cs(first + k * SLICE);
-                    at[k] = packed.column(entry, origin);
-                    values[k] = packed.value(entry);
+                    at[k] = packed.column(words[k], origin) as u32;
+                    values[k] = packed.value(words[k]);
                 }
             });
             add_products(columns, running, at, values, left, sums);
         }
-        first += BATCH * SLICE;
-        left = left.saturating_sub(BATCH as u32);
+        left = behind;
     }
 }
 

@@ -7,7 +7,6 @@ use gpu_kernels::epilogue;
 use gpu_kernels::spmv::columns;
 
 use super::buffer::DeviceVector;
-use super::columns::MOST_COLUMNS;
 use super::matrix::DeviceMatrix;
 use super::{Gpu, block_of, distinct};
 use crate::backend::{Column, Products, Then};
@@ -37,10 +36,12 @@ impl<T: Real> Products<T> for Gpu {
         }
     }
 
-    /// Up to 8 columns in a launch.
+    /// As many columns in a launch as there are registers for.
     fn multiply_columns(a: &DeviceMatrix<T>, mut columns: Vec<Column<T, Self>>) -> Result<()> {
+        let reduces = columns.first().is_some_and(|column| matches!(column.then, Then::Dot { .. }));
+        let at_once = a.columns_at_once(reduces);
         while !columns.is_empty() {
-            let later = columns.split_off(columns.len().min(MOST_COLUMNS));
+            let later = columns.split_off(columns.len().min(at_once));
             multiply_together(a, columns)?;
             columns = later;
         }
