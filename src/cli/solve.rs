@@ -52,7 +52,9 @@ pub fn run(args: SolveArgs, comm: Option<&Arc<dyn Comm>>, profiler: &Profiler) -
         move || load::system(&source, rhs.as_deref(), &progress)
     });
     let first = ranks::device_of(job.device, 0);
-    let opened = device::open(first, job.threads, profiler).inspect_err(|_| progress.clear())?;
+    // Ranks are asked for where a system is large.
+    let file = job.source.file().filter(|_| comm.is_none() && job.ranks == 1);
+    let opened = device::open_for(file, first, job.threads, profiler).inspect_err(|_| progress.clear())?;
     let ranks = match comm {
         Some(comm) => Some(Ranks::processes(comm.clone(), partitioning)?),
         None if job.ranks > 1 => Some(ranks::start(job.ranks, partitioning, job.device, job.threads)?),

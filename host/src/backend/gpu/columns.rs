@@ -42,8 +42,8 @@ impl<T: Real> DeviceMatrix<T> {
 }
 
 impl Gpu {
-    /// A times each column, no more than [`columns_at_once`](DeviceMatrix::columns_at_once), with its epilogue,
-    /// which reads or writes this many vectors of A's rows, apart from x.
+    /// A times each column, no more than [`columns_at_once`](DeviceMatrix::columns_at_once), with its
+    /// epilogue, which reads or writes this many vectors of A's rows, apart from x.
     pub(super) fn product_of_columns<T: Real, E: Epilogue<T>>(
         &self,
         a: &DeviceMatrix<T>,
