@@ -101,11 +101,6 @@ impl Partition {
         Self::of_runs((0..size).map(|rank| (rank as u32, ranges.of(rank).len())), size)
     }
 
-    /// All rows at one of `size` ranks.
-    pub(crate) fn at(rank: usize, n_rows: usize, size: usize) -> Partition {
-        Self::of_runs([(rank as u32, n_rows)], size)
-    }
-
     /// Of so many rows of one rank after so many of another.
     fn of_runs(runs: impl IntoIterator<Item = (u32, usize)>, size: usize) -> Partition {
         let (mut owners, mut n_rows, mut rows) = (Vec::new(), 0, vec![Runs::default(); size]);

@@ -191,6 +191,28 @@ pub trait Launch: Send + Sync {
     /// # Safety
     /// Both are valid for `bytes` bytes and do not overlap.
     unsafe fn copy(&self, destination: Address, source: Address, bytes: usize) -> Result<()>;
+    /// Queues a copy from memory of another device of this process, which has finished what it queued there.
+    /// Here it goes through the host.
+    ///
+    /// # Safety
+    /// Both are valid for `bytes` bytes, and the source stays as it is until the copy is done.
+    ///
+    /// # Errors
+    /// The devices are of different kinds, or one of them fails.
+    unsafe fn copy_from(
+        &self,
+        destination: Address,
+        other: &dyn Launch,
+        source: Address,
+        bytes: usize,
+    ) -> Result<()> {
+        let mut on_host = vec![0; bytes];
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            other.download(&mut on_host, source)?;
+            self.upload(destination, &on_host)
+        }
+    }
     /// Queues setting `bytes` bytes to zero.
     ///
     /// # Safety

@@ -60,7 +60,6 @@ pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
 pub use matrix::device::DeviceCsr;
 pub(crate) use matrix::distributed::DistributedCsr;
-pub(crate) use matrix::exchange::rows_at_root;
 pub use matrix::indices::DeviceIndices;
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};

@@ -24,12 +24,14 @@ mod exchanged;
 mod gpu;
 mod peers;
 mod products;
+mod root;
 mod vectors;
 
 pub use border::{BorderRows, Borders};
 pub use exchanged::Exchanged;
 pub use peers::{OverRanks, PEERS_VARIABLE, Peers};
 pub use products::DistributedMatrix;
+pub(crate) use root::WayToRoot;
 
 /// The backend of one of several ranks.
 #[derive(Clone)]

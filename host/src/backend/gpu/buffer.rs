@@ -53,6 +53,14 @@ impl Buffer {
         Ok(buffer)
     }
 
+    /// A copy in memory of `device` of what another device has finished. It is queued.
+    pub(crate) fn copied(device: &Arc<dyn Launch>, from: &Buffer) -> Result<Arc<Self>> {
+        let buffer = Buffer::new(device, from.bytes)?;
+        // SAFETY: both have this size. Whoever asks for the copy keeps `from` until it is done.
+        unsafe { device.copy_from(buffer.address, &**from.device(), from.address, from.bytes)? };
+        Ok(buffer)
+    }
+
     /// Memory that `owner` gives back when this is gone.
     ///
     /// # Safety

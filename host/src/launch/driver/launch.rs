@@ -244,6 +244,31 @@ impl Launch for Driver {
         Ok(())
     }
 
+    unsafe fn copy_from(
+        &self,
+        destination: Address,
+        other: &dyn Launch,
+        source: Address,
+        bytes: usize,
+    ) -> Result<()> {
+        let call = || format!("cuMemcpyPeerAsync({bytes} bytes from {source:#x} to {destination:#x})");
+        self.enter_now(call)?;
+        let Some(Cuda { context, .. }) = other.cuda() else {
+            let message = format!("{} is no CUDA device", other.info().name);
+            return Err(Error::Device { call: call(), message });
+        };
+        if bytes > 0 {
+            let (to, from) = (self.context.as_raw(), context.as_raw());
+            // SAFETY: the caller vouches for both.
+            let status = unsafe {
+                sys::cuMemcpyPeerAsync(destination, to, source, from, bytes, self.stream.as_inner())
+            };
+            self.waited(status, call)?;
+        }
+        Counters::add(&self.counters.device_copies, 1);
+        Ok(())
+    }
+
     unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());

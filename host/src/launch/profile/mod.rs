@@ -154,6 +154,17 @@ impl Launch for Profiled {
         let work = || unsafe { self.device.copy(destination, source, bytes) };
         self.timed(Activity::Copy(bytes as u64), work)
     }
+    unsafe fn copy_from(
+        &self,
+        destination: Address,
+        other: &dyn Launch,
+        source: Address,
+        bytes: usize,
+    ) -> Result<()> {
+        // SAFETY: as above.
+        let work = || unsafe { self.device.copy_from(destination, other, source, bytes) };
+        self.timed(Activity::Copy(bytes as u64), work)
+    }
     unsafe fn zero(&self, destination: Address, bytes: usize) -> Result<()> {
         if bytes == 0 {
             return Ok(());

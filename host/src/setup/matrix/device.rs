@@ -222,6 +222,26 @@ impl<T: Real> DeviceCsr<T> {
         }
     }
 
+    /// It in memory of the device of `gpu`, if it is on another one, which has finished it.
+    pub(in crate::setup) fn copied_to(&self, gpu: &Gpu) -> Result<Self> {
+        let DeviceCsr { row_ptr, col_idx, values, .. } = self;
+        if row_ptr.device().identity() == gpu.device().identity() {
+            return Ok(self.clone());
+        }
+        let [row_ptr, col_idx, values] =
+            [row_ptr, col_idx, values].map(|buffer| Buffer::copied(gpu.device(), buffer));
+        let copy = DeviceCsr {
+            size: self.size,
+            row_ptr: row_ptr?,
+            col_idx: col_idx?,
+            values: values?,
+            element: PhantomData,
+        };
+        // What is copied may be given back then.
+        gpu.device().synchronize()?;
+        Ok(copy)
+    }
+
     /// Bytes that it takes.
     pub(crate) fn bytes(&self) -> u64 {
         [&self.row_ptr, &self.col_idx, &self.values].iter().map(|buffer| buffer.bytes()).sum()

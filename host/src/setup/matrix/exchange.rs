@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use crate::backend::cpu::Cpu;
-use crate::comm::{Comm, Numbering, Reader, Row, Runs, Writer, all_to_all};
+use crate::backend::distributed::Distributed;
+use crate::comm::{Numbering, Reader, Row, Runs, Writer, all_to_all};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::parts::Parts;
 
 /// Some rows of a matrix, as ranks send them.
-pub(in crate::setup) struct SentRows {
+pub(in crate::setup) struct SentRows<M> {
     /// The numbers of the rows, where others do not know them.
     pub numbers: Runs,
     /// The columns that they may have, ascending.
     columns: Vec<Row>,
-    /// The rows in these columns.
-    rows: Arc<Csr<f64>>,
+    /// How many rows these are, and the rows in these columns; nothing where there are none.
+    rows: Option<(usize, M)>,
 }
 
-impl Default for SentRows {
+impl<M> Default for SentRows<M> {
     /// No rows.
     fn default() -> Self {
-        SentRows { numbers: Runs::default(), columns: Vec::new(), rows: Arc::new(Csr::identity(0)) }
+        SentRows { numbers: Runs::default(), columns: Vec::new(), rows: None }
     }
 }
 
-impl SentRows {
-    /// The rows of `a`, whose columns are these.
-    pub fn of<T: Real>(a: &Arc<Csr<T>>, columns: Vec<Row>) -> Self {
-        SentRows { numbers: Runs::default(), columns, rows: Csr::in_type(a) }
+impl<M: Clone + Send + 'static> SentRows<M> {
+    /// So many rows, whose columns are these.
+    pub fn of(n_rows: usize, rows: M, columns: Vec<Row>) -> Self {
+        SentRows { numbers: Runs::default(), columns, rows: Some((n_rows, rows)).filter(|_| n_rows > 0) }
     }
 
     /// With the numbers of the rows.
@@ -39,21 +39,24 @@ impl SentRows {
     }
 
     /// So many times no rows.
-    pub fn none(size: usize) -> Vec<SentRows> {
+    pub fn none(size: usize) -> Vec<Self> {
         (0..size).map(|_| SentRows::default()).collect()
     }
 
-    /// As a message; none of no rows.
-    fn written(&self) -> Vec<u8> {
-        if self.rows.n_rows() == 0 {
-            return Vec::new();
-        }
-        let columns: Vec<[u32; 3]> =
-            self.columns.iter().map(|&(number, count, owner)| [number, count as u32, owner]).collect();
-        Writer::new().put(&self.numbers.sent()).put(&columns).matrix(&self.rows).bytes()
+    fn n_rows(&self) -> usize {
+        self.rows.as_ref().map_or(0, |&(n_rows, _)| n_rows)
     }
 
-    fn read(message: &[u8]) -> Result<Self> {
+    /// As a message; none of no rows.
+    fn written<T: Real, B: Parts<T, Csr = M>>(&self, backend: &B) -> Result<Vec<u8>> {
+        let Some((_, rows)) = &self.rows else { return Ok(Vec::new()) };
+        let columns: Vec<[u32; 3]> =
+            self.columns.iter().map(|&(number, count, owner)| [number, count as u32, owner]).collect();
+        let rows = Csr::in_type(&backend.csr_to_host(rows)?);
+        Ok(Writer::new().put(&self.numbers.sent()).put(&columns).matrix(&rows).bytes())
+    }
+
+    fn read<T: Real, B: Parts<T, Csr = M>>(backend: &B, message: &[u8]) -> Result<Self> {
         if message.is_empty() {
             return Ok(SentRows::default());
         }
@@ -61,59 +64,73 @@ impl SentRows {
         let numbers = Runs::received(message.take()?);
         let column = |[number, count, owner]: [u32; 3]| (number, count as usize, owner);
         let columns = message.take()?.into_iter().map(column).collect();
-        Ok(SentRows { numbers, columns, rows: Arc::new(message.matrix()?) })
+        let rows: Arc<Csr<f64>> = Arc::new(message.matrix()?);
+        Ok(SentRows::of(rows.n_rows(), backend.csr(&Csr::in_type(&rows))?, columns).numbered(numbers))
+    }
+
+    /// It where `backend` computes, of another rank of the same process.
+    fn taken_over<T: Real, B: Parts<T, Csr = M>>(self, backend: &B) -> Result<Self> {
+        let rows = self.rows.map(|(n_rows, rows)| Ok((n_rows, backend.of_other_rank(&rows)?)));
+        Ok(SentRows { rows: rows.transpose()?, ..self })
     }
 
     /// Sends rows to every rank, and receives from each what it sent. Ranks of one process hand them over as
     /// they are. All ranks call this.
-    pub fn exchanged(comm: &dyn Comm, rows: Vec<SentRows>) -> Result<Vec<SentRows>> {
+    pub fn exchanged<T: Real, B: Parts<T, Csr = M>>(
+        ranks: &Distributed<B>,
+        rows: Vec<Self>,
+    ) -> Result<Vec<Self>> {
+        let (comm, backend) = (&**ranks.comm(), ranks.inner());
         if let Some(process) = comm.one_process() {
-            return process.hand_over(comm.rank(), rows);
+            ranks.agreed(backend.synchronize())?;
+            let received = process.hand_over(comm.rank(), rows)?;
+            let taken: Result<Vec<_>> = received.into_iter().map(|rows| rows.taken_over(backend)).collect();
+            return ranks.agreed(taken);
         }
-        let messages = all_to_all(comm, rows.iter().map(SentRows::written).collect())?;
-        messages.iter().map(|message| SentRows::read(message)).collect()
+        let written: Result<Vec<_>> = rows.iter().map(|rows| rows.written(backend)).collect();
+        let messages = all_to_all(comm, ranks.agreed(written)?)?;
+        ranks.agreed(messages.iter().map(|message| SentRows::read(backend, message)).collect())
     }
-}
-
-/// All of `n_rows` rows on rank 0, and none elsewhere, of those that each rank has, which have these numbers;
-/// and what their columns are there. All ranks call this.
-pub(crate) fn rows_at_root<T: Real>(
-    comm: &dyn Comm,
-    (rows, numbers): (&Arc<Csr<T>>, &Runs),
-    columns: &Numbering,
-    n_rows: usize,
-) -> Result<(Csr<T>, Numbering)> {
-    let mut sent = SentRows::none(comm.size());
-    sent[0] = SentRows::of(rows, columns.rows().collect()).numbered(Runs::clone(numbers));
-    let all = Received { parts: SentRows::exchanged(comm, sent)? };
-    let mut source = if comm.rank() == 0 { vec![0; n_rows] } else { Vec::new() };
-    let numbers = all.parts.iter().flat_map(|part| part.numbers.iter());
-    numbers.zip(0..).for_each(|(row, k)| source[row as usize] = k);
-    let (columns, _) = all.united(comm.rank(), &columns.of_own(comm.rank()));
-    Ok((all.matrix(&Cpu::shared(), &columns)?.chosen_rows(&source), columns))
 }
 
 /// Rows of other ranks.
-pub(in crate::setup) struct Received {
-    pub parts: Vec<SentRows>,
+pub(in crate::setup) struct Received<M> {
+    pub parts: Vec<SentRows<M>>,
 }
 
-impl Received {
+impl<M: Clone + Send + 'static> Received<M> {
     pub fn n_rows(&self) -> usize {
-        self.parts.iter().map(|part| part.rows.n_rows()).sum()
+        self.parts.iter().map(SentRows::n_rows).sum()
+    }
+
+    /// Which of the rows come one after the other in the order of their numbers.
+    pub fn in_order_of_numbers(&self) -> Runs {
+        let mut numbered: Vec<(u32, u32, usize)> = Vec::new();
+        let mut first = 0;
+        for (number, count) in self.parts.iter().flat_map(|part| part.numbers.iter_runs()) {
+            numbered.push((number, first, count));
+            first += count as u32;
+        }
+        numbered.sort_unstable();
+        numbered.into_iter().map(|(_, first, count)| (first, count)).collect()
     }
 
     /// Adds rows of one entry each, in these columns, which ascend.
-    pub fn add_diagonal(&mut self, columns: Vec<Row>, values: Vec<f64>) {
+    pub fn add_diagonal<T: Real, B: Parts<T, Csr = M>>(
+        &mut self,
+        backend: &B,
+        columns: Vec<Row>,
+        values: &[T],
+    ) -> Result<()> {
         let n = values.len();
-        let entry = |i: usize| std::iter::once((i as u32, values[i]));
-        let rows = Arc::new(Csr::from_entries(n, n, entry));
-        self.parts.push(SentRows { numbers: Runs::default(), columns, rows });
+        let rows = Csr::from_entries(n, n, |i: usize| std::iter::once((i as u32, values[i])));
+        self.parts.push(SentRows::of(n, backend.csr(&Arc::new(rows))?, columns));
+        Ok(())
     }
 
     /// These unknowns of `rank`, and all columns; and where each of these is there.
     pub fn united(&self, rank: usize, these: &Numbering) -> (Numbering, Runs) {
-        let of_part = |part: &SentRows| part.columns.clone().into_iter();
+        let of_part = |part: &SentRows<M>| part.columns.clone().into_iter();
         let first = these.united(rank, self.parts.first().into_iter().flat_map(of_part));
         self.parts.iter().skip(1).filter(|part| !part.columns.is_empty()).fold(
             first,
@@ -125,15 +142,13 @@ impl Received {
     }
 
     /// The rows where `backend` computes, those of their entries whose columns are among these.
-    pub fn matrix<T: Real, B: Parts<T>>(&self, backend: &B, columns: &Numbering) -> Result<B::Csr> {
+    pub fn matrix<T: Real, B: Parts<T, Csr = M>>(&self, backend: &B, columns: &Numbering) -> Result<M> {
         let mut all = backend.without_rows(columns.len())?;
         for SentRows { columns: its, rows, .. } in self.parts.iter().rev() {
-            if rows.n_rows() == 0 {
-                continue;
-            }
+            let Some((n_rows, rows)) = rows else { continue };
             let places = Numbering::of_rows(0, its.iter().copied(), columns.total()).places_in(columns);
-            let source = Runs::from(0..rows.n_rows() + backend.size(&all).n_rows);
-            all = backend.put_together(&source, &backend.csr(&Csr::in_type(rows))?, &places, &all)?;
+            let source = Runs::from(0..n_rows + backend.size(&all).n_rows);
+            all = backend.put_together(&source, rows, &places, &all)?;
         }
         Ok(all)
     }

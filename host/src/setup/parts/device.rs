@@ -56,6 +56,10 @@ impl<T: Real> Parts<T> for Gpu {
         Ok(whole)
     }
 
+    fn of_other_rank(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        a.copied_to(self)
+    }
+
     /// Rows that are still in the whole matrix go to the device as they are, and are taken apart there.
     fn rows_inside(&self, rows: &Inside) -> Result<DeviceCsr<T>> {
         let block = rows.block().and_then(|block| Some((block, block.a.of_type::<T>()?)));

@@ -120,7 +120,7 @@ impl<B> Distributed<B> {
         source: &Runs,
         a: &DistributedCsr<B::Csr>,
         places: &Runs,
-        received: &Received,
+        received: &Received<B::Csr>,
         columns: &Numbering,
     ) -> Result<B::Csr>
     where
@@ -140,7 +140,7 @@ impl<B> Distributed<B> {
     }
 
     /// These rows as they are sent.
-    fn sent<T: Real>(&self, a: &DistributedCsr<B::Csr>, rows: &Runs) -> Result<SentRows>
+    fn sent<T: Real>(&self, a: &DistributedCsr<B::Csr>, rows: &Runs) -> Result<SentRows<B::Csr>>
     where
         B: Parts<T>,
     {
@@ -149,7 +149,7 @@ impl<B> Distributed<B> {
         let columns: Runs = inner.columns_with_entries(&chosen)?.into_iter().collect();
         let places = columns.inverse(a.columns.len());
         let sent = self.taken_out(&Runs::from(0..rows.len()), &chosen, &places)?;
-        Ok(SentRows::of(&inner.csr_to_host(&sent)?, a.columns.rows_at(&columns)))
+        Ok(SentRows::of(rows.len(), sent, a.columns.rows_at(&columns)))
     }
 
     /// The rows of `b` that other ranks have and this one wants.
@@ -158,7 +158,7 @@ impl<B> Distributed<B> {
         b: &DistributedCsr<B::Csr>,
         wanted: &Numbering,
         halo: &Halo,
-    ) -> Result<Received>
+    ) -> Result<Received<B::Csr>>
     where
         B: Parts<T>,
     {
@@ -168,7 +168,7 @@ impl<B> Distributed<B> {
             Ok(())
         });
         self.agreed(all_sent)?;
-        Ok(Received { parts: SentRows::exchanged(&**self.comm(), sent)? })
+        Ok(Received { parts: SentRows::exchanged(self, sent)? })
     }
 
     /// The rows of all ranks that have columns of this one, in its columns alone; then whose rows and columns
@@ -202,7 +202,8 @@ impl<B> Distributed<B> {
     }
 
     /// The rows of other ranks that have columns of this one, and which these are.
-    fn rows_in_own_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Received, Vec<Row>)>
+    #[allow(clippy::type_complexity)]
+    fn rows_in_own_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<(Received<B::Csr>, Vec<Row>)>
     where
         B: Parts<T>,
     {
@@ -212,8 +213,8 @@ impl<B> Distributed<B> {
             places => self.sent_in_columns(a, &places),
         };
         let sent = self.agreed((0..comm.size()).map(sent).collect::<Result<Vec<_>>>())?;
-        let parts = SentRows::exchanged(comm, sent)?;
-        let of_rank = |(part, from): (&SentRows, u32)| {
+        let parts = SentRows::exchanged(self, sent)?;
+        let of_rank = |(part, from): (&SentRows<B::Csr>, u32)| {
             part.numbers.iter_runs().map(|(number, count)| (number, count, from)).collect::<Vec<_>>()
         };
         let others = parts.iter().zip(0..).flat_map(of_rank).collect();
@@ -221,7 +222,7 @@ impl<B> Distributed<B> {
     }
 
     /// This rank's rows with entries in the columns at these places, those entries alone, as they are sent.
-    fn sent_in_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>, columns: &Runs) -> Result<SentRows>
+    fn sent_in_columns<T: Real>(&self, a: &DistributedCsr<B::Csr>, columns: &Runs) -> Result<SentRows<B::Csr>>
     where
         B: Parts<T>,
     {
@@ -237,7 +238,7 @@ impl<B> Distributed<B> {
             }
         }
         let sent = self.taken_out(&rows, &a.local, &places)?;
-        Ok(SentRows::of(&inner.csr_to_host(&sent)?, a.columns.rows_at(columns)).numbered(numbers))
+        Ok(SentRows::of(rows.len(), sent, a.columns.rows_at(columns)).numbered(numbers))
     }
 
     /// Places of this rank's rows with columns of others, and on the host the entries that they have there:
@@ -286,7 +287,7 @@ impl<B> Distributed<B> {
         let source = columns.own().inverse(columns.len()).then(a.rows.own()).replaced(rows);
         let (source, alone) = source.filled((a.rows.len() + received.n_rows()) as u32);
         let values = alone.places_in(columns.others()).elements(&diagonal);
-        received.add_diagonal(columns.rows_at(&alone), values);
+        self.agreed(received.add_diagonal(self.inner(), columns.rows_at(&alone), &values))?;
         let local = self.put_together(&source, a, &places, &received, &columns);
         let columns = Arc::new(columns);
         self.of_entries(local, (&columns, &columns), a.size().nnz)
@@ -294,7 +295,7 @@ impl<B> Distributed<B> {
 
     /// The diagonal entries of a square matrix that other ranks have and this one looks at, in the order of
     /// `all`; 0 for what is not there. All ranks call this.
-    fn diagonal_of_others<T: Real>(&self, a: &DistributedCsr<B::Csr>, all: &Numbering) -> Result<Vec<f64>>
+    fn diagonal_of_others<T: Real>(&self, a: &DistributedCsr<B::Csr>, all: &Numbering) -> Result<Vec<T>>
     where
         B: Parts<T>,
     {
@@ -305,36 +306,41 @@ impl<B> Distributed<B> {
         let sent = self.agreed(self.inner().entries_at(&a.local, &rows, &columns))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
         let received = halo.received(comm, &sent, 1)?;
-        Ok(halo.in_order(&received))
+        Ok(halo.in_order(&received).into_iter().map(T::from_f64).collect())
     }
 
-    /// The rows of this rank on the host, blocks written out; and what their columns are. All ranks call
-    /// this.
-    pub(crate) fn own_rows<T: Real>(
+    /// All rows on rank 0, with columns as the whole matrix has them; nothing elsewhere. All ranks call this.
+    pub(crate) fn at_root<T: Real>(
         &self,
         a: &Blocks<DistributedCsr<B::Csr>>,
-    ) -> Result<(Arc<Csr<T>>, Arc<Numbering>)>
+    ) -> Result<Option<Blocks<B::Csr>>>
     where
         B: Parts<T>,
     {
-        let columns = &a.first().columns;
-        if a.block() == 1 {
-            return Ok((self.own_rows_of_plane(a.first())?, columns.clone()));
-        }
-        let planes: Vec<Arc<Csr<T>>> = a.map(|plane| self.own_rows_of_plane(plane))?.planes().to_vec();
-        let columns = columns.written_out(self.comm().rank(), a.block());
-        Ok((Arc::new(BlockCsr::from_planes(&planes).to_csr()), Arc::new(columns)))
+        let planes: Vec<Option<B::Csr>> =
+            a.planes().iter().map(|plane| self.plane_at_root(plane)).collect::<Result<_>>()?;
+        Ok(planes.into_iter().collect::<Option<_>>().map(Blocks::from_planes))
     }
 
-    fn own_rows_of_plane<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Arc<Csr<T>>>
+    fn plane_at_root<T: Real>(&self, a: &DistributedCsr<B::Csr>) -> Result<Option<B::Csr>>
     where
         B: Parts<T>,
     {
-        let rows = match a.rows.is_own() {
-            true => self.inner().csr_to_host(&a.local),
-            false => self.own_alone(a).and_then(|own| self.inner().csr_to_host(&own)),
-        };
-        self.agreed(rows)
+        let (comm, inner, own) = (&**self.comm(), self.inner(), self.in_own_rows(a)?);
+        let (numbers, total) = (own.rows.numbers(), a.columns.total());
+        let mut sent = SentRows::none(comm.size());
+        sent[0] = SentRows::of(own.rows.len(), own.local, a.columns.rows().collect()).numbered(numbers);
+        let received = Received { parts: SentRows::exchanged(self, sent)? };
+        let whole = (comm.rank() == 0).then(|| {
+            let columns = Numbering::of_rows(0, [(0, total, 0)], total);
+            let all = received.matrix(inner, &columns)?;
+            let source = received.in_order_of_numbers();
+            match source.as_range() {
+                Some(_) => Ok(all),
+                None => self.taken_out(&source, &all, &Runs::from(0..total)),
+            }
+        });
+        self.agreed(whole.transpose())
     }
 
     /// The matrix without rows of others. All ranks call this.

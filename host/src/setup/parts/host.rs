@@ -49,6 +49,11 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(Arc::new(Csr::from_rows(source.len(), below.n_cols(), length, fill)))
     }
 
+    /// It is on the host.
+    fn of_other_rank(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+        Ok(a.clone())
+    }
+
     fn rows_inside(&self, rows: &Inside) -> Result<Arc<Csr<T>>> {
         Ok(Csr::in_type(rows.csr()))
     }

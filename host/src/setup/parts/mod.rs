@@ -30,6 +30,9 @@ pub trait Parts<T: Real>: Algebra<T> {
         below: &Self::Csr,
     ) -> Result<Self::Csr>;
 
+    /// A matrix of another rank of this process, which has finished it, where this backend computes.
+    fn of_other_rank(&self, a: &Self::Csr) -> Result<Self::Csr>;
+
     /// A matrix of so many columns.
     fn without_rows(&self, n_cols: usize) -> Result<Self::Csr> {
         self.csr(&Arc::new(Csr::from_rows(0, n_cols, |_| 0, |_, _, _| ())))

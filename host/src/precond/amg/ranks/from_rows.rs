@@ -1,7 +1,5 @@
 //! Multigrid from the rows that ranks have, where nobody has the whole matrix.
 
-use std::sync::Arc;
-
 use cuda_std::Real;
 
 use super::{AmgOnRanks, Known, OnAll, OwnRows, are_set_up_together, whole_at_root};
@@ -22,16 +20,15 @@ pub(crate) fn amg_from_rows<T: Real, B: AmgOnRanks<T>>(
     params: &Params,
     known: &Known,
 ) -> Result<OnAll<T, B>> {
-    let (comm, inner, block) = (&**backend.comm(), backend.inner(), own.a.block());
+    let (comm, inner) = (&**backend.comm(), backend.inner());
     if params.smoother.is_of_sweeps()
-        && are_set_up_together(params, block)
+        && are_set_up_together(params, own.a.block())
         && let Some(m) = B::amg_set_up_together(backend, own, params, known.clone())?
     {
         return Ok(m);
     }
     let whole = whole_at_root(backend, own, known.clone())?;
     let made = whole.map(|(a, partition)| {
-        let a = inner.in_planes(&Arc::new(a), block)?;
         let (m, _) = inner.amg_of(a, None, params, None, known.in_f32)?;
         Ok((m, partition))
     });

@@ -26,22 +26,20 @@ use super::precisions::Precisions;
 use super::traffic::Traffic;
 use super::{Amg, AnyPrecision, Coarsening, Info, NearNull, Params, SetupOn, Splitting};
 use crate::backend::Memory;
-use crate::backend::distributed::{Borders, Distributed};
+use crate::backend::distributed::{Borders, Distributed, WayToRoot};
 use crate::comm::{Partition, Reader, Writer, agree_within, sums};
 use crate::error::{Error, Result};
-use crate::matrix::Csr;
 use crate::precond::description::Source;
 use crate::precond::{Gathered, Preconditioner, cg_step_by_primitives, preconditioner};
-use crate::setup::{Parts, Size};
+use crate::setup::{Blocks, Parts, Size};
 use crate::solver::cg::{CgStep, CgSteps};
 use below::AtRoot;
 pub(crate) use from_rows::amg_from_rows;
 pub(crate) use known::Known;
 pub(crate) use own_rows::OwnRows;
 use part::Part;
-use rows::Rows;
 use together::{SetsUp, Together};
-use whole::{Whole, count_of};
+use whole::{Whole, count_of, least_rows};
 
 mod below;
 mod from_rows;
@@ -137,22 +135,23 @@ where
     }
 }
 
-/// The matrix of which each rank has some rows, on rank 0, and which rank has which of them. All ranks call
-/// this.
+/// The matrix of which each rank has some rows, on rank 0, where it computes, and which rank has which of
+/// them. All ranks call this.
+#[allow(clippy::type_complexity)]
 pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
     backend: &Distributed<B>,
     own: &OwnRows<T, B>,
     Known { numbers, total, .. }: Known,
-) -> Result<Option<(Csr<T>, Arc<Partition>)>> {
+) -> Result<Option<(Blocks<B::Csr>, Arc<Partition>)>> {
     let comm = &**backend.comm();
     let gathered = comm.gather(Writer::new().put(&numbers.expanded()).bytes())?;
-    let rows = Rows::<T>::at_root(backend, &own.numbered(backend, &numbers, total)?)?;
-    let Some(messages) = gathered else { return Ok(None) };
+    let a = backend.at_root(&own.numbered(backend, &numbers, total)?)?;
+    let (Some(messages), Some(a)) = (gathered, a) else { return Ok(None) };
     let mut owners = vec![0; total];
     for (rank, message) in messages.iter().enumerate() {
         Reader::new(message).take::<u32>()?.into_iter().for_each(|row| owners[row as usize] = rank as u32);
     }
-    Ok(Some((rows.in_numbers(), Arc::new(Partition::of_owners(&owners, comm.size())))))
+    Ok(Some((a, Arc::new(Partition::of_owners(&owners, comm.size())))))
 }
 
 /// The cycle of one rank.
@@ -182,9 +181,10 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
         Ok((whole, partition))
     });
     let whole = agree_within(comm, whole.transpose())?;
-    let known = whole.as_ref().map_or([0; 2], |((amg, _), _)| {
-        [count_of(amg, comm.size()) as u64, u64::from(is_fixed(&amg.multigrid))]
-    });
+    let least = least_rows::<S, B>(backend.inner(), params, comm.size());
+    let known = whole
+        .as_ref()
+        .map_or([0; 2], |((amg, _), _)| [count_of(amg, least) as u64, u64::from(is_fixed(&amg.multigrid))]);
     let mut known = Writer::new().put(&known).bytes();
     comm.broadcast(&mut known)?;
     let mut known = Reader::new(&known).take::<u64>()?.into_iter();
@@ -210,8 +210,9 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
         });
     }
     let levels = agree_within(comm, levels)?;
+    let way = WayToRoot::of_partition(backend, whole.as_ref().map(|whole| &*whole.partition))?;
     let (info, rest) = whole.map(|Whole { rest, info, .. }| (info, rest)).unzip();
-    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, (way, rest))?;
     Ok(Box::new(OnRanks { multigrid, info, is_fixed, bytes }))
 }
 
@@ -225,14 +226,17 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     // What compression keeps are row sums, not the products of A with other vectors.
     let keeps_sums = known.near_null.as_ref().is_none_or(NearNull::is_constant);
     let params = &Params { compressed: params.compressed && keeps_sums, ..params.clone() };
-    let Some(Together { levels, rest }) = Together::<T, S, B>::new(backend, rows, known, params)? else {
+    let Some(Together { levels, below, rest }) = Together::<T, S, B>::new(backend, rows, known, params)?
+    else {
         return Ok(None);
     };
     let (rest, mut info): (Option<Multigrid<S, B>>, Option<Info>) =
         rest.map(|Amg { multigrid, info, .. }| (multigrid, info)).unzip();
     let are_flexible = levels.iter().any(|level| level.flexible.is_some())
         || rest.as_ref().is_some_and(|rest| !is_fixed(rest));
-    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, rest)?;
+    let below = below.written_out(comm.rank(), rows.a.block());
+    let way = WayToRoot::new(backend, &below.own_numbers(), below.total())?;
+    let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, (way, rest))?;
     let of_all = sums(comm, &[bytes as f64, f64::from(u8::from(are_flexible))])?;
     if let Some(info) = &mut info {
         info.cycle_bytes = of_all[0] as u64;
@@ -240,14 +244,14 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     Ok(Some(Box::new(OnRanks { multigrid, info, is_fixed: of_all[1] == 0.0, bytes })))
 }
 
-/// The cycle over these levels, and those below, which rank 0 has; and the bytes that an application moves
+/// The cycle over these levels, and those below, which rank 0 has and which is the way there; and the bytes that an application moves
 /// here.
 fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     backend: &Distributed<B>,
     n: usize,
     params: &Params,
     levels: Vec<Level<S, Distributed<B>>>,
-    rest: Option<Multigrid<S, B>>,
+    (way, rest): (WayToRoot<S, B>, Option<Multigrid<S, B>>),
 ) -> Result<(Multigrid<S, Distributed<B>>, u64)> {
     let mut passes: Vec<_> = levels.iter().map(Level::passes).collect();
     let mut below_bytes = 0.0;
@@ -257,11 +261,11 @@ fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     }
     let cycle = Traffic { value: size_of::<S>(), levels: passes, coarsest: below_bytes }.cycle(params);
     let casts = 2 * n * (size_of::<T>() + size_of::<S>());
-    // Of which rank 0 has all.
     let n_below = levels.last().map_or(0, |level| level.r.size.n_rows);
+    let nothing = Memory::<S>::zeros(backend.inner(), 0)?;
     let coarsest = Coarsest {
         size: Size { n_rows: n_below, n_cols: n_below, nnz: 0 },
-        solve: Solve::Below(Box::new(AtRoot(rest))),
+        solve: Solve::Below(Box::new(AtRoot { way, levels: rest, nothing })),
         vectors: Vectors::new::<S, Distributed<B>>(backend, n_below)?,
     };
     let (cycle_of, pre, post) = (params.cycle(), params.pre, params.post);

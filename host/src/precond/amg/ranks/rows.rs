@@ -1,18 +1,17 @@
 //! The rows that a rank has of a matrix of a level, on their way to where they are multiplied.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use arithmetic::compression::Compression;
 use cuda_std::Real;
 
-use super::part::{PartOfMatrix, PieceOfMatrix};
+use super::part::PartOfMatrix;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Comm, Numbering, Piece, Reader, Row, Writer, maxima, sums};
+use crate::comm::{Numbering, Reader, Writer, maxima, sums};
 use crate::error::Result;
 use crate::matrix::rounding::Pivot;
-use crate::matrix::{Csr, Format, Padding, SORTING_WINDOWS, choose_for_gpu, sell_padding_of};
-use crate::setup::{Blocks, DistributedCsr, Parts, RoundedRows, Size, rows_at_root};
+use crate::matrix::{Format, Padding, SORTING_WINDOWS, choose_for_gpu, sell_padding_of};
+use crate::setup::{Blocks, DistributedCsr, Parts, RoundedRows, Size};
 
 /// A matrix, and the pivots of the rounding, where values are rounded so that a GPU can compress them.
 pub type Rounded<M> = (Blocks<DistributedCsr<M>>, Option<Pivot>);
@@ -120,58 +119,5 @@ impl Windows {
         whole.retain(|rows| !rows.is_empty());
         split.retain(|(_, rows)| !rows.is_empty());
         Windows { whole, split }
-    }
-}
-
-/// Rows on the host, of the last level that is shared out.
-pub struct Rows<T> {
-    rows: Arc<Csr<T>>,
-    columns: Arc<Numbering>,
-}
-
-impl<T: Real> Rows<T> {
-    /// All rows, blocks written out, on rank 0; no other has any then. All ranks call this.
-    pub fn at_root<B: Parts<T>>(
-        backend: &Distributed<B>,
-        m: &Blocks<DistributedCsr<B::Csr>>,
-    ) -> Result<Self> {
-        let comm = &**backend.comm();
-        let (rows, columns) = backend.own_rows(m)?;
-        let numbers = m.first().rows().of_own(comm.rank()).written_out(comm.rank(), m.block());
-        let (rows, columns) = rows_at_root(comm, (&rows, &numbers.numbers()), &columns, numbers.total())?;
-        Ok(Rows { rows: Arc::new(rows), columns: Arc::new(columns) })
-    }
-
-    /// The rows of this rank, blocks written out. All ranks call this.
-    pub fn own<B: Parts<T>>(backend: &Distributed<B>, m: &Blocks<DistributedCsr<B::Csr>>) -> Result<Self> {
-        let (rows, columns) = backend.own_rows(m)?;
-        Ok(Rows { rows, columns })
-    }
-
-    /// The rows with columns as the whole matrix has them.
-    pub fn in_numbers(&self) -> Csr<T> {
-        let Rows { rows, columns } = self;
-        let numbers = columns.numbers().expanded();
-        let col_idx = rows.col_idx().iter().map(|&j| numbers[j as usize]).collect();
-        let (row_ptr, values) = (rows.row_ptr().to_vec(), rows.values().to_vec());
-        Csr::from_valid_parts(rows.n_rows(), columns.total(), row_ptr, col_idx, values)
-    }
-
-    /// The same where rank 0 has all elements that they are multiplied by.
-    pub fn given_to_root(self, rank: usize) -> Self {
-        let total = self.columns.total();
-        let given = |(number, count, _): Row| (number, count, 0);
-        let columns = match rank {
-            0 => Numbering::of_rows(rank, [(0, total, 0)], total),
-            _ => Numbering::of_rows(rank, self.columns.rows().map(given), total),
-        };
-        let columns = Arc::new(columns);
-        let rows = if rank == 0 { Arc::new(self.in_numbers()) } else { self.rows };
-        Rows { rows, columns }
-    }
-
-    /// What this rank multiplies. All ranks call this.
-    pub fn piece(&self, comm: &dyn Comm, pivot: Option<Pivot>) -> Result<PieceOfMatrix> {
-        Ok(PieceOfMatrix { piece: Piece::of_rows(comm, &self.rows, &self.columns)?, pivot })
     }
 }

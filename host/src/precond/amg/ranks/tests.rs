@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::own_rows::OwnRows;
-use super::rows::Rows;
 use super::together::SetsUp;
 use crate::backend::Memory;
 use crate::backend::cpu::Cpu;
@@ -82,7 +81,9 @@ fn together<B: SetsUp<f64, f64>>(
         let begin = Begin { a, product: Some(&**rows.product), near_null };
         let (made, _) = build_range::<f64, _>(&backend, begin, params, false, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {
-            Rows::<f64>::at_root(&backend, m).unwrap().in_numbers()
+            let on_host = |plane: &_| Matrices::<f64>::csr_to_host(backend.inner(), plane);
+            let whole = backend.at_root::<f64>(m).unwrap();
+            whole.map_or(Csr::identity(0), |m| Csr::clone(&as_ordinary(&m.map(on_host).unwrap())))
         };
         let level = |LevelMatrices { a, p, r, diagonal, products }: &LevelMatrices<
             DistributedCsr<<B as Matrices<f64>>::Csr>,

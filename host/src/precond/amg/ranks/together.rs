@@ -7,12 +7,12 @@ use cuda_std::Real;
 use super::known::Known;
 use super::own_rows::OwnRows;
 use super::part::{level, matrix};
-use super::rows::{Rows, part, rounded};
+use super::rows::{part, rounded};
 use super::space::OnHost;
-use super::whole::RANK_ROWS;
+use super::whole::least_rows;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Comm, agree_within, sums};
+use crate::comm::{Comm, Numbering, agree_within, sums};
 use crate::error::{Error, Result};
 use crate::matrix::Padding;
 use crate::matrix::rounding::Pivot;
@@ -26,14 +26,15 @@ use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Input;
 use crate::precond::amg::{Above, Amg, LevelInfo};
 use crate::setup::{
-    BlockMatrices, Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts,
-    RoundedRows, Size,
+    Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts, RoundedRows, Size,
 };
 
 /// What a rank has of a hierarchy.
 pub struct Together<T: Real, S: Real, B: Precisions<T, S> + Borders<S>> {
     /// Of the levels that are shared.
     pub levels: Vec<Level<S, Distributed<B>>>,
+    /// The nodes of the first level below.
+    pub below: Arc<Numbering>,
     /// The levels below, with what was set up, on rank 0.
     pub rest: Option<Amg<T, S, B>>,
 }
@@ -66,7 +67,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         let finest = Matrices::<T>::size(backend, a.first());
         let near_null = near_null.as_ref().map(|space| near_null::finest(backend, a.first(), space));
         let begin = Begin { a, product: Some(&**rows.product), near_null: near_null.transpose()? };
-        let least_rows = params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(comm.size());
+        let least_rows = least_rows::<S, B>(backend.inner(), params, comm.size());
         let range = Range { first: 0, least_rows };
         let (made, space) = build_range::<T, _>(backend, begin, params, false, range)?;
         let count = made.levels.len();
@@ -80,19 +81,17 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         let mut phases = made.phases;
         let (mut levels, mut infos) = (Vec::new(), Vec::new());
         for (l, matrices) in made.levels.into_iter().enumerate() {
-            let is_last = l + 1 == count;
             let level = phases.time::<T, _, _>(backend, "formats", || {
-                level_of::<T, S, B>(backend, l, matrices, (finest, is_last), params)
+                level_of::<T, S, B>(backend, l, matrices, finest, params)
             })?;
             infos.push(info_of_all(comm, level.info())?);
             levels.push(level);
         }
-        let coarse = Rows::<T>::at_root(backend, &made.coarsest)?;
-        let at_root = |space| OnHost::at_root::<T, B>(backend, &space, made.coarsest.first().rows());
+        let below = made.coarsest.first().rows().clone();
+        let at_root = |space| OnHost::at_root::<T, B>(backend, &space, &below);
         let space = space.map(at_root).transpose()?.flatten();
-        let rest = (comm.rank() == 0).then(|| {
+        let rest = backend.at_root(&made.coarsest)?.map(|a| {
             let inner = backend.inner();
-            let a = BlockMatrices::<T>::in_planes(inner, &Arc::new(coarse.in_numbers()), rows.a.block())?;
             let range = Range { first: count, least_rows: 0 };
             let near_null = space.map(|space| space.on::<T, B>(inner)).transpose()?;
             let begin = Begin { a, product: None, near_null };
@@ -105,16 +104,16 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
             Ok(rest)
         });
         let rest = agree_within(comm, rest.transpose())?;
-        Ok(Some(Together { levels, rest }))
+        Ok(Some(Together { levels, below, rest }))
     }
 }
 
-/// The level of these matrices; all that is below the last one is rank 0's.
+/// The level of these matrices.
 fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
     backend: &Distributed<B>,
     l: usize,
     matrices: MatricesOf<T, B>,
-    (finest, is_last): (Size, bool),
+    finest: Size,
     params: &Params,
 ) -> Result<Level<S, Distributed<B>>> {
     let comm = &**backend.comm();
@@ -123,7 +122,6 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
     let sweeps = params.smoother.sweeps::<T, S, _>(&input)?;
     let sweeps = sweeps.ok_or_else(|| Error::Option("this smoother is not there on several ranks".into()))?;
     let compressed = params.compressed && params.format.is_none() && S::NAME == f32::NAME;
-    let inner = backend.inner();
     let operator = |part| matrix::<T, S, B>(backend, part, params);
 
     let of_a = operator(part(backend, &rounded(backend, &a, compressed.then_some(Pivot::Diagonal))?))?;
@@ -143,23 +141,13 @@ fn level_of<T: Real, S: Real, B: SetsUp<T, S>>(
         backend.subtract_scaled(q.first_mut(), p.first(), T::from_f64(weight.to_f64()), &d_in_t)?;
     }
     let of_correction = |m: &Blocks<_>, pivot: Option<Pivot>| {
-        let rows = rounded(backend, m, pivot.filter(|_| compressed))?;
-        operator(match is_last {
-            true => {
-                let given = Rows::own(backend, &rows.0)?.given_to_root(comm.rank());
-                given.piece(comm, rows.1)?.part(inner, a.block())
-            }
-            false => part(backend, &rows),
-        })
+        operator(part(backend, &rounded(backend, m, pivot.filter(|_| compressed))?))
     };
     let correction = match swept {
         Some(q) => Correction::Swept(of_correction(&q, Some(Pivot::Largest))?),
         None => Correction::Interpolated(of_correction(&p, None)?),
     };
-    let of_r = operator(match is_last {
-        true => Rows::at_root(backend, &r)?.piece(comm, None)?.part(inner, a.block()),
-        false => part(backend, &rounded(backend, &r, None)?),
-    })?;
+    let of_r = operator(part(backend, &rounded(backend, &r, None)?))?;
     level(backend, l, params, (of_a, correction, of_r), sweeps)
 }
 

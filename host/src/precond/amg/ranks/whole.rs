@@ -6,6 +6,7 @@ use cuda_std::Real;
 
 use super::part::{Part, PieceOfMatrix};
 use crate::backend::Memory;
+use crate::backend::distributed::Borders;
 use crate::comm::{Comm, Partition, Pieces};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
@@ -15,6 +16,7 @@ use crate::precond::amg::coarsest::as_ordinary;
 use crate::precond::amg::cycle::Multigrid;
 use crate::precond::amg::hierarchy::{Hierarchy, LevelMatrices};
 use crate::precond::amg::level::{Correction, Level};
+use crate::precond::amg::params::Params;
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::{Amg, Info};
 use crate::setup::{Blocks, Matrices};
@@ -27,8 +29,8 @@ pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
     shared: Levels<T, S, B>,
     /// The levels that stay here.
     pub rest: Multigrid<S, B>,
-    /// Which rank has which unknowns of the finest level that is still to be shared out.
-    partition: Arc<Partition>,
+    /// Which rank has which unknowns of the next level: of the first that stays here in the end.
+    pub partition: Arc<Partition>,
     pub info: Info,
     /// Whether matrices are rounded for compression.
     compressed: bool,
@@ -37,13 +39,20 @@ pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
 /// A hierarchy as it is applied, and the matrices that it was made of.
 type Made<T, S, B> = (Amg<T, S, B>, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>);
 
-/// Rows of a level a rank, below which rank 0 computes it alone.
-pub const RANK_ROWS: usize = 1000;
+/// Rows of a level a rank, below which rank 0 computes it alone; and where ranks compute on devices, which
+/// are done with many rows in the time that an exchange takes.
+const RANK_ROWS: usize = 1000;
+const RANK_ROWS_ON_DEVICES: usize = 500_000;
 
-/// How many of these levels are large enough to be shared out among `size` ranks.
-pub fn count_of<T: Real, S: Real, B: Precisions<T, S>>(amg: &Amg<T, S, B>, size: usize) -> usize {
+/// Rows of a level, other than the finest, below which rank 0 of `size` ranks computes it alone.
+pub fn least_rows<S: Real, B: Borders<S>>(backend: &B, params: &Params, size: usize) -> usize {
+    let usual = if backend.shared_device().is_some() { RANK_ROWS_ON_DEVICES } else { RANK_ROWS };
+    params.rank_rows.unwrap_or(usual).saturating_mul(size)
+}
+
+/// How many of these levels are large enough to be shared out among so many ranks at least.
+pub fn count_of<T: Real, S: Real, B: Precisions<T, S>>(amg: &Amg<T, S, B>, least: usize) -> usize {
     let levels = &amg.multigrid.levels;
-    let least = amg.info.params.rank_rows.unwrap_or(RANK_ROWS).saturating_mul(size);
     let is_small = |level: &Level<S, B>| level.a.size.n_rows < least;
     levels.iter().skip(1).position(is_small).map_or(levels.len(), |l| l + 1)
 }
@@ -71,11 +80,7 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Whole<T, S, B> {
             }
         };
         let [a, correction, r] = level.matrices;
-        let coarse = match self.shared.is_empty() {
-            false => coarse_partition(&r.0, &self.partition, level.block),
-            // What is below stays here.
-            true => Partition::at(0, r.0.n_rows(), comm.size()),
-        };
+        let coarse = coarse_partition(&r.0, &self.partition, level.block);
         let fine = std::mem::replace(&mut self.partition, Arc::new(coarse));
         let coarse = &self.partition;
         let pieces = [
