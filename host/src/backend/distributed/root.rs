@@ -7,7 +7,7 @@ use cuda_std::Real;
 use super::border::Borders;
 use super::{Distributed, DistributedMatrix};
 use crate::backend::{Products, Then};
-use crate::comm::{Border, Links, Partition, Reader, Runs, Writer};
+use crate::comm::{Border, Links, NOWHERE, Partition, Reader, Runs, Writer};
 use crate::error::Result;
 use crate::matrix::{AnyMatrix, Csr};
 
@@ -71,46 +71,59 @@ impl<T: Real, B: Borders<T>> WayToRoot<T, B> {
 }
 
 /// The rows of the identity with these columns alone, of `n_cols`, in that order.
-fn rows_of_identity<T: Real>(columns: &[u32], n_cols: usize) -> Csr<T> {
-    Csr::from_entries(columns.len(), n_cols, |k: usize| std::iter::once((columns[k], T::ONE)))
+fn rows_of_identity<T: Real>(columns: &Runs, n_cols: usize) -> Csr<T> {
+    let (n, columns) = (columns.len(), columns.expanded());
+    Csr::from_valid_parts(n, n_cols, (0..=n).collect(), columns, vec![T::ONE; n])
 }
 
 /// What rank 0 has of the way there, where ranks have these elements.
 fn gathering<T: Real>(of_ranks: &[Runs], total: usize) -> (Csr<T>, Border) {
-    let own = of_ranks[0].inverse(total).expanded();
-    let entry = |i: usize| Some((own[i], T::ONE)).filter(|&(k, _)| k != crate::comm::NOWHERE).into_iter();
-    let local = Csr::from_entries(total, of_ranks[0].len(), entry);
+    let own = &of_ranks[0];
+    let mut before = Vec::with_capacity(total + 1);
+    let mut entries = 0;
+    for (place, count) in own.inverse(total).iter_runs() {
+        let added = usize::from(place != NOWHERE);
+        before.extend((0..count).map(|k| entries + added * k));
+        entries += added * count;
+    }
+    before.push(entries);
+    let columns = Runs::from(0..own.len()).expanded();
+    let local = Csr::from_valid_parts(total, own.len(), before, columns, vec![T::ONE; own.len()]);
     // Elements come from one rank after the other, and rows ascend.
-    let mut received: Vec<(u32, u32)> = of_ranks[1..].iter().flat_map(Runs::iter).zip(0..).collect();
+    let mut received: Vec<(u32, u32, usize)> = Vec::new();
+    let mut first = 0;
+    for (number, count) in of_ranks[1..].iter().flat_map(Runs::iter_runs) {
+        received.push((number, first, count));
+        first += count as u32;
+    }
     received.sort_unstable();
-    let (rows, ghosts): (Vec<u32>, Vec<u32>) = received.into_iter().unzip();
+    let rows = received.iter().map(|&(number, _, count)| (number, count)).collect::<Runs>().expanded();
+    let ghosts: Runs = received.iter().map(|&(_, first, count)| (first, count)).collect();
     let receives = of_ranks.iter().map(Runs::len).enumerate().skip(1).filter(|&(_, count)| count > 0);
     let links = Links { sends: Vec::new(), receives: receives.collect() };
-    let entries = rows_of_identity(&ghosts, ghosts.len());
-    (local, Border { rows, entries, links })
+    (local, Border { rows, entries: rows_of_identity(&ghosts, ghosts.len()), links })
 }
 
 /// What rank 0 has of the way back.
 fn scattering<T: Real>(of_ranks: &[Runs], total: usize) -> (Csr<T>, Border) {
-    let local = rows_of_identity(&of_ranks[0].expanded(), total);
     let sends = of_ranks.iter().map(Runs::expanded).enumerate().skip(1);
     let sends = sends.filter(|(_, places)| !places.is_empty()).collect();
     let links = Links { sends, receives: Vec::new() };
-    (local, Border { links, ..Border::none() })
+    (rows_of_identity(&of_ranks[0], total), Border { links, ..Border::none() })
 }
 
 /// What another rank has of the way there: so many elements, which rank 0 takes.
 fn given<T: Real>(own: usize) -> (Csr<T>, Border) {
     let sends = Some((0, (0..own as u32).collect())).filter(|_| own > 0).into_iter().collect();
     let links = Links { sends, receives: Vec::new() };
-    (rows_of_identity(&[], own), Border { links, ..Border::none() })
+    (rows_of_identity(&Runs::default(), own), Border { links, ..Border::none() })
 }
 
 /// What another rank has of the way back.
 fn taken<T: Real>(own: usize) -> (Csr<T>, Border) {
-    let rows: Vec<u32> = (0..own as u32).collect();
+    let all = Runs::from(0..own);
     let receives = Some((0, own)).filter(|_| own > 0).into_iter().collect();
-    let entries = rows_of_identity(&rows, own);
-    let local = Csr::from_rows(own, 0, |_| 0, |_, _, _| ());
-    (local, Border { rows, entries, links: Links { sends: Vec::new(), receives } })
+    let links = Links { sends: Vec::new(), receives };
+    let local = Csr::from_valid_parts(own, 0, vec![0; own + 1], Vec::new(), Vec::new());
+    (local, Border { rows: all.expanded(), entries: rows_of_identity(&all, own), links })
 }

@@ -250,8 +250,8 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
         let options = &choices.options;
         let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, None)?;
-        let own = OwnRows { a: &planes, piece, product: &rows.matrix };
-        let m = amg::amg_from_rows(backend, &own, &options.amg, known);
+        let own = OwnRows { a: &planes, piece, product: &rows.matrix, there: None };
+        let m = amg::amg_from_rows(backend, own, &options.amg, known);
         // They agree on the whole set-up later.
         Ok((m.map_err(|error| told(&**backend.comm(), error))?, rows))
     }
@@ -271,13 +271,14 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let is_shared = params.smoother.is_of_sweeps();
         let is_split = choices.has_near_null && near_null.is_none();
         if is_shared && !is_split && amg::are_set_up_together(params, block) {
-            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there)?;
+            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there.clone())?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
-            let own = OwnRows { a: &planes, piece, product: &rows.matrix };
+            let there = there.and_then(taken_as);
+            let own = OwnRows { a: &planes, piece, product: &rows.matrix, there };
             let known = Known::told(comm, known, near_null)?;
-            if let Some(m) = B::amg_set_up_together(backend, &own, params, known)? {
+            if let Some(m) = B::amg_set_up_together(backend, own, params, known)? {
                 return Ok((m, rows));
             }
         }
@@ -342,7 +343,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let of = |ranks: &[f64]| ranks.iter().sum::<f64>() as usize;
         let (first, total) = (of(&counts[..comm.rank()]), of(&counts));
         let there = backend.agreed(inner.csr(a))?;
-        let rows = OwnRows { a: &Blocks::scalar(there), piece, product: matrix };
+        let rows = OwnRows { a: &Blocks::scalar(there), piece, product: matrix, there: None };
         let rows = rows.numbered(backend, &Runs::from(first..first + n), total)?;
         let make = |block: &B::Csr| ilu::make_there(inner, block, params);
         Ok(Box::new(RestrictedSchwarz::setup(backend, rows.first(), params.overlap, make)?))

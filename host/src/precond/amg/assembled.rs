@@ -145,9 +145,9 @@ impl<B: AmgOnRanks<f64>> Assembles for Distributed<B> {
             Error::Option("the rows of a rank have no numbers: a mistake of this library".into())
         })?;
         let RowsOfRank { piece, planes, product } = rows;
-        let own = OwnRows { a: planes, piece, product };
+        let own = OwnRows { a: planes, piece, product, there: None };
         let known = Known { numbers: numbers.own_numbers(), total: numbers.total(), in_f32, near_null: None };
-        let m = amg_from_rows(self, &own, params, &known)?;
+        let m = amg_from_rows(self, own, params, &known)?;
         let info = m.hierarchy().cloned();
         Ok((m, info))
     }

@@ -49,6 +49,22 @@ impl<B> Distributed<B> {
         })
     }
 
+    /// The matrix whose rows of this rank `there` has, with the columns of the whole matrix, in those of them
+    /// that it needs. All ranks call this.
+    pub(crate) fn of_rows_there<T: Real>(
+        &self,
+        there: B::Csr,
+        columns: &Numbering,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        let columns = Arc::new(columns.of_nodes(self.comm().rank(), 1));
+        let rows = Arc::new(columns.of_own(self.comm().rank()));
+        let places = columns.numbers().inverse(columns.total());
+        self.of_local(self.taken_out(&Runs::from(0..rows.len()), &there, &places), &rows, &columns)
+    }
+
     /// The rows of this rank: those in its own columns, and the rest of them. All ranks call this.
     pub(crate) fn split<T: Real>(
         &self,

@@ -16,14 +16,15 @@ use crate::precond::amg::{Cycle, Params};
 /// As of a set-up, and [`Error::Rank`](crate::Error::Rank) where another rank has failed.
 pub(crate) fn amg_from_rows<T: Real, B: AmgOnRanks<T>>(
     backend: &Distributed<B>,
-    own: &OwnRows<T, B>,
+    own: OwnRows<T, B>,
     params: &Params,
     known: &Known,
 ) -> Result<OnAll<T, B>> {
     let (comm, inner) = (&**backend.comm(), backend.inner());
     if params.smoother.is_of_sweeps()
         && are_set_up_together(params, own.a.block())
-        && let Some(m) = B::amg_set_up_together(backend, own, params, known.clone())?
+        && let Some(m) =
+            B::amg_set_up_together(backend, OwnRows { there: None, ..own }, params, known.clone())?
     {
         return Ok(m);
     }

@@ -76,7 +76,7 @@ pub(crate) trait AmgOnRanks<T: Real>: AnyPrecision<T> + Borders<T> + Parts<T> {
     /// As of a set-up.
     fn amg_set_up_together(
         backend: &Distributed<Self>,
-        rows: &OwnRows<T, Self>,
+        rows: OwnRows<T, Self>,
         params: &Params,
         known: Known,
     ) -> Result<Option<OnAll<T, Self>>>;
@@ -100,7 +100,7 @@ where
 {
     fn amg_set_up_together(
         backend: &Distributed<B>,
-        rows: &OwnRows<T, B>,
+        rows: OwnRows<T, B>,
         params: &Params,
         known: Known,
     ) -> Result<Option<OnAll<T, B>>> {
@@ -140,7 +140,7 @@ where
 #[allow(clippy::type_complexity)]
 pub(crate) fn whole_at_root<T: Real, B: Parts<T> + Borders<T>>(
     backend: &Distributed<B>,
-    own: &OwnRows<T, B>,
+    own: OwnRows<T, B>,
     Known { numbers, total, .. }: Known,
 ) -> Result<Option<(Blocks<B::Csr>, Arc<Partition>)>> {
     let comm = &**backend.comm();
@@ -218,11 +218,11 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
 
 fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     backend: &Distributed<B>,
-    rows: &OwnRows<T, B>,
+    rows: OwnRows<T, B>,
     known: &Known,
     params: &Params,
 ) -> Result<Option<OnAll<T, B>>> {
-    let (comm, n) = (&**backend.comm(), known.numbers.len());
+    let (comm, n, block) = (&**backend.comm(), known.numbers.len(), rows.a.block());
     // What compression keeps are row sums, not the products of A with other vectors.
     let keeps_sums = known.near_null.as_ref().is_none_or(NearNull::is_constant);
     let params = &Params { compressed: params.compressed && keeps_sums, ..params.clone() };
@@ -234,7 +234,7 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
         rest.map(|Amg { multigrid, info, .. }| (multigrid, info)).unzip();
     let are_flexible = levels.iter().any(|level| level.flexible.is_some())
         || rest.as_ref().is_some_and(|rest| !is_fixed(rest));
-    let below = below.written_out(comm.rank(), rows.a.block());
+    let below = below.written_out(comm.rank(), block);
     let way = WayToRoot::new(backend, &below.own_numbers(), below.total())?;
     let (multigrid, bytes) = cycled::<T, S, B>(backend, n, params, levels, (way, rest))?;
     let of_all = sums(comm, &[bytes as f64, f64::from(u8::from(are_flexible))])?;

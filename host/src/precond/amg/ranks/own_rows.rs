@@ -17,13 +17,15 @@ pub(crate) struct OwnRows<'a, T: Real, B: Parts<T> + Borders<T>> {
     /// With those of others, on the host.
     pub piece: &'a Piece,
     pub product: &'a Arc<DistributedMatrix<T, B>>,
+    /// With the columns of the whole matrix, where this rank computes, if they are there.
+    pub there: Option<B::Csr>,
 }
 
 impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
     /// The rows, which have these of `total` numbers, with columns in the order of the whole matrix: all
     /// unknowns of the nodes that they need. All ranks call this.
     pub fn numbered(
-        &self,
+        self,
         backend: &Distributed<B>,
         numbers: &Runs,
         total: usize,
@@ -40,6 +42,10 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         needed.dedup();
         let own = Numbering::of_own_and(comm.rank(), numbers, Vec::new(), total);
         let (columns, places) = own.united(comm.rank(), singly(&needed));
+        // Where one rank has them there, all have.
+        if let (Some(there), 1) = (self.there, block) {
+            return backend.of_rows_there(there, &columns).map(Blocks::scalar);
+        }
         let place = |&(number, _): &(u32, u32)| columns.place(number).unwrap_or(0) as u32;
         let others: Vec<u32> = others.iter().map(place).collect();
         let mut nodes: Vec<u32> = rows.iter().map(|row| row / block as u32).collect();

@@ -74,11 +74,12 @@ fn together<B: SetsUp<f64, f64>>(
         let product =
             backend.rows(&Arc::new(AnyMatrix::Crs(piece.local.csr().clone())), &piece.border).unwrap();
         let planes = backend.inner().in_planes(piece.local.csr(), block).unwrap();
-        let rows = OwnRows { a: &planes, piece: &piece, product: &Arc::new(product) };
+        let product = Arc::new(product);
+        let rows = OwnRows { a: &planes, piece: &piece, product: &product, there: None };
         let a = rows.numbered(&backend, partition.rows(rank), partition.n_rows()).unwrap();
         let near_null = case.near_null.as_ref().map(|space| space.part(|v| partition.part(v, rank)));
         let near_null = near_null.map(|space| near_null::finest(&backend, a.first(), &space).unwrap());
-        let begin = Begin { a, product: Some(&**rows.product), near_null };
+        let begin = Begin { a, product: Some(&*product), near_null };
         let (made, _) = build_range::<f64, _>(&backend, begin, params, false, Range::default()).unwrap();
         let host = |m: &Blocks<DistributedCsr<<B as Matrices<f64>>::Csr>>| {
             let on_host = |plane: &_| Matrices::<f64>::csr_to_host(backend.inner(), plane);

@@ -58,15 +58,16 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
     /// the coarsest. All ranks call this.
     pub fn new(
         backend: &Distributed<B>,
-        rows: &OwnRows<T, B>,
+        rows: OwnRows<T, B>,
         Known { numbers, total, near_null, .. }: &Known,
         params: &Params,
     ) -> Result<Option<Self>> {
         let comm = &**backend.comm();
+        let product = rows.product.clone();
         let a = rows.numbered(backend, numbers, *total)?;
         let finest = Matrices::<T>::size(backend, a.first());
         let near_null = near_null.as_ref().map(|space| near_null::finest(backend, a.first(), space));
-        let begin = Begin { a, product: Some(&**rows.product), near_null: near_null.transpose()? };
+        let begin = Begin { a, product: Some(&*product), near_null: near_null.transpose()? };
         let least_rows = least_rows::<S, B>(backend.inner(), params, comm.size());
         let range = Range { first: 0, least_rows };
         let (made, space) = build_range::<T, _>(backend, begin, params, false, range)?;
