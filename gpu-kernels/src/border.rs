@@ -27,7 +27,11 @@ pub unsafe fn gather<T: Real>(n: u64, places: *const u32, x: *const T, out: *mut
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Outbox {
-    /// The address of each element in odd exchanges, then of each in even ones.
+    /// Ranks that get elements, one after the other.
+    pub receivers: u32,
+    /// How many elements go to each of them and those before it.
+    pub ends: *const u64,
+    /// The address of the first element of each in odd exchanges, then in even ones.
     pub targets: *const u64,
     /// Ranks that wait for this one.
     pub neighbours: u32,
@@ -60,10 +64,14 @@ pub unsafe fn put<T: Real>(n: u64, places: *const u32, x: *const T, outbox: Outb
         }
         let n = n as usize;
         let epoch = outbox.epoch.ld_volatile(0).wrapping_add(1);
-        let targets = outbox.targets.wrapping_add((1 - epoch as usize % 2) * n);
-        let mut k = thread::index_x();
+        let targets = outbox.targets.wrapping_add((1 - epoch as usize % 2) * outbox.receivers as usize);
+        let (mut k, mut receiver, mut first) = (thread::index_x(), 0, 0);
         while k < n {
-            (targets.ld_nc(k) as *mut T).st(0, x.ld(places.ld_nc(k) as usize));
+            while k >= outbox.ends.ld_nc(receiver) as usize {
+                first = outbox.ends.ld_nc(receiver) as usize;
+                receiver += 1;
+            }
+            (targets.ld_nc(receiver) as *mut T).st(k - first, x.ld(places.ld_nc(k) as usize));
             k += thread::stride();
         }
         thread::sync_threads();
@@ -275,5 +283,31 @@ pub unsafe fn add_border_dot<T: Real>(
             dots.st(0, dots.ld(0) + product);
             dots.st(1, dots.ld(1) + square);
         });
+    }
+}
+
+/// `y_k = x[source_k]`; what is counted on behind the `n_own` elements of x are those that came from others.
+#[kernel(T = [f32, f64])]
+pub unsafe fn arrange<T: Real>(
+    n: u64,
+    source: *const u32,
+    n_own: u64,
+    x: *const T,
+    inbox: Inbox<T>,
+    y: *mut T,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments are valid for n elements, and there is what each source says.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let (received, n_own) = (inbox.elements(), n_own as usize);
+        let mut k = thread::index_x();
+        while k < n as usize {
+            let source = source.ld_nc(k) as usize;
+            y.st(k, if source < n_own { x.ld(source) } else { received.ld(source - n_own) });
+            k += thread::stride();
+        }
     }
 }

@@ -68,6 +68,7 @@ pub fn entries() -> Vec<&'static str> {
         block_cg::BLOCK_PRODUCTS_ENTRIES,
         CG_STEP_ENTRIES,
         border::ADD_BORDER_ENTRIES,
+        border::ARRANGE_ENTRIES,
         border::ADD_BORDER_DOT_ENTRIES,
         border::GATHER_ENTRIES,
         border::PUT_ENTRIES,

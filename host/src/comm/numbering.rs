@@ -2,6 +2,8 @@
 
 use std::sync::OnceLock;
 
+use rayon::slice::ParallelSliceMut;
+
 use super::halo::Halo;
 use super::runs::{NOWHERE, Runs};
 use super::{Comm, Reader, Writer, all_to_all};
@@ -66,10 +68,10 @@ impl Numbering {
     pub(crate) fn of_own_and(rank: usize, own: &Runs, mut others: Vec<(u32, u32)>, total: usize) -> Self {
         // Most that are there twice follow each other.
         others.dedup();
-        others.sort_unstable_by_key(|&(number, owner)| u64::from(number) << 32 | u64::from(owner));
+        others.par_sort_unstable();
         others.dedup();
         let own = own.iter_runs().map(|(number, count)| (number, count, rank as u32));
-        Self::of_rows(rank, own, total).united(rank, singly(&others)).0
+        Self::of_rows(rank, own, total).united(rank, in_runs(&others)).0
     }
 
     /// The rank's own alone.
@@ -317,9 +319,10 @@ fn rest_behind(run: Option<Row>, end: u32) -> Option<Row> {
     Some((number + gone, count - gone as usize, owner)).filter(|&(_, count, _)| count > 0)
 }
 
-/// Unknowns one by one, each with the rank that has it, as runs.
-pub(crate) fn singly(unknowns: &[(u32, u32)]) -> impl Iterator<Item = Row> {
-    unknowns.iter().map(|&(number, owner)| (number, 1, owner))
+/// Unknowns that ascend, each with the rank that has it, as runs.
+pub(crate) fn in_runs(unknowns: &[(u32, u32)]) -> impl Iterator<Item = Row> {
+    let goes_on = |a: &(u32, u32), b: &(u32, u32)| (a.0 + 1, a.1) == *b;
+    unknowns.chunk_by(goes_on).map(|run| (run[0].0, run.len(), run[0].1))
 }
 
 /// How many are chosen in all runs of all ranks in front of each of these; and how many there are.

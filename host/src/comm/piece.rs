@@ -12,7 +12,7 @@ use super::numbering::Numbering;
 use super::partition::{Needs, Partition, Quality};
 use super::ranges::Ranges;
 use super::runs::{Lookup, NOWHERE, Runs};
-use super::{Comm, LookedAt, maxima, received, sums};
+use super::{Comm, LookedAt, columns_with_entries, maxima, received, sums};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -30,6 +30,16 @@ pub struct Links {
 }
 
 impl Links {
+    /// The places of all that is sent, one rank after the other.
+    pub(crate) fn places_sent(&self) -> Vec<u32> {
+        self.sends.iter().flat_map(|(_, places)| places).copied().collect()
+    }
+
+    /// How many elements are received.
+    pub(crate) fn count_received(&self) -> usize {
+        self.receives.iter().map(|&(_, count)| count).sum()
+    }
+
     /// The elements of others, as they are received, of a vector of which this rank has `own` at each place.
     /// All ranks call this.
     ///
@@ -223,30 +233,33 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        // The columns that these rows have: each is counted, and asked for from its rank.
-        let (mut owners, mut asked) = (Vec::new(), vec![Runs::default(); comm.size()]);
-        let others = columns.of_others(comm.rank());
-        let mut walk = others.walk();
-        let looked_at = LookedAt::by(outside, |k| {
-            let [number, owner] = walk(k);
-            asked[owner as usize].push(number, 1);
-            owners.push(owner);
-            owners.len() as u32 - 1
-        });
+        // The columns that these rows have are asked for from their ranks.
+        let used = columns_with_entries(outside);
+        let of_ranks = columns.of_others(comm.rank()).rows_at(&used);
+        let mut asked = vec![Runs::default(); comm.size()];
+        of_ranks.iter().for_each(|&(number, count, owner)| asked[owner as usize].push(number, count));
         // They are received one rank after the other.
-        let mut received: Vec<u32> = (0..owners.len() as u32).collect();
-        received.sort_by_key(|&k| owners[k as usize]);
-        let mut ghost_of = vec![0; owners.len()];
-        received.iter().zip(0..).for_each(|(&k, ghost)| ghost_of[k as usize] = ghost);
+        let firsts = asked.iter().scan(0, |end, asked| {
+            let first = *end;
+            *end += asked.len() as u32;
+            Some(first)
+        });
+        let mut next: Vec<u32> = firsts.collect();
+        let ghosts = of_ranks.iter().map(|&(_, count, owner)| {
+            let next = &mut next[owner as usize];
+            *next += count as u32;
+            (*next - count as u32, count)
+        });
+        let ghost_of = used.inverse(outside.n_cols()).then(&ghosts.collect()).expanded();
         let receives = asked.iter().map(Runs::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
         let sends = sends.into_iter().map(|(to, places)| (to, places.expanded())).collect();
         let received = |k: usize| {
             let (of_row, values) = outside.row(k);
-            let ghosts = of_row.iter().map(|&j| ghost_of[looked_at.number(j) as usize]);
+            let ghosts = of_row.iter().map(|&j| ghost_of[j as usize]);
             ghosts.zip(values.iter().map(|v| v.to_f64()))
         };
-        let entries = entries_outside(outside.n_rows(), received, owners.len());
+        let entries = entries_outside(outside.n_rows(), received, used.len());
         let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }

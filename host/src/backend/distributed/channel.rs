@@ -20,9 +20,12 @@ pub(super) struct Channel {
     /// Elements that come from others.
     received: usize,
     neighbours: usize,
-    /// Which ranks they are, where each is told, and where each element goes.
+    /// Which ranks they are, and where each is told.
     ranks: Arc<Buffer>,
     arrivals: Arc<Buffer>,
+    /// Ranks that get elements: how many each gets with those before it, and where they go.
+    receivers: usize,
+    ends: Arc<Buffer>,
     targets: Arc<Buffer>,
     epoch: Arc<Buffer>,
 }
@@ -31,7 +34,7 @@ impl Channel {
     /// For elements of T. All ranks call this.
     pub fn open<T: Real>(gpu: &Gpu, links: &Links, peers: &Arc<Peers>) -> Result<Channel> {
         let (comm, Links { sends, receives }) = (peers.comm(), links);
-        let received: usize = receives.iter().map(|&(_, count)| count).sum();
+        let received = links.count_received();
         let windows = peers.windows(2 * received * size_of::<T>())?;
         // Who sends without receiving waits too: until what was sent before has been read.
         let mut neighbours: Vec<usize> =
@@ -39,6 +42,11 @@ impl Channel {
         neighbours.sort_unstable();
         neighbours.dedup();
         let targets = targets::<T>(comm, links, &windows, received)?;
+        let ends = sends.iter().scan(0, |end, (_, places)| {
+            *end += places.len() as u64;
+            Some(*end)
+        });
+        let ends: Vec<u64> = ends.collect();
         let (rank, device) = (comm.rank(), gpu.device());
         let ranks: Vec<u32> = neighbours.iter().map(|&rank| rank as u32).collect();
         let word = (rank * size_of::<u32>()) as Address;
@@ -51,6 +59,8 @@ impl Channel {
             neighbours: neighbours.len(),
             ranks: Buffer::from_slice(device, &ranks)?,
             arrivals: Buffer::from_slice(device, &arrivals)?,
+            receivers: sends.len(),
+            ends: Buffer::from_slice(device, &ends)?,
             targets: Buffer::from_slice(device, &targets)?,
             epoch: Buffer::zeroed(device, size_of::<u32>())?,
         })
@@ -67,6 +77,8 @@ impl Channel {
             return Ok(());
         }
         let outbox = Outbox {
+            receivers: self.receivers as u32,
+            ends: self.ends.address as *const u64,
             targets: self.targets.address as *const u64,
             neighbours: self.neighbours as u32,
             arrivals: self.arrivals.address as *const u64,
@@ -107,7 +119,7 @@ impl Channel {
     }
 }
 
-/// The addresses of the elements that are sent, in odd exchanges, and then in even ones.
+/// The address of the first element that each rank gets, in odd exchanges, and then in even ones.
 fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received: usize) -> Result<Vec<u64>> {
     let Links { sends, receives } = links;
     // Each tells whom it receives from where that rank's elements begin, and how many there are in all.
@@ -125,9 +137,8 @@ fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received:
     comm.exchange(&messages, &mut places)?;
     let mut targets = Vec::new();
     for odd in 0..2 {
-        for ((to, elements), [first, stride]) in sends.iter().zip(&heard) {
-            let start = windows.places_of(*to) + (odd * stride + first) * size_of::<T>() as u64;
-            targets.extend((0..elements.len() as u64).map(|k| start + k * size_of::<T>() as u64));
+        for ((to, _), [first, stride]) in sends.iter().zip(&heard) {
+            targets.push(windows.places_of(*to) + (odd * stride + first) * size_of::<T>() as u64);
         }
     }
     Ok(targets)

@@ -1,5 +1,5 @@
 //! Borders on a device: a kernel adds their entries to what the product left, before anything else is done
-//! with it. Elements go to other ranks' devices straight, or through the host.
+//! with it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,16 +7,14 @@ use cuda_std::Real;
 use gpu_kernels::border;
 
 use super::border::{BorderRows, Borders};
-use super::channel::Channel;
+use super::outgoing::DeviceOutgoing;
 use super::peers::{OverRanks, Peers};
 use crate::backend::gpu::matrix::log2_lanes;
-use crate::backend::gpu::{
-    Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, pointer_or_null, slot, transfer,
-};
+use crate::backend::gpu::{Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, pointer_or_null, slot};
 use crate::backend::memory::check_lengths;
 use crate::backend::{Coef, Memory, Products, Slot, Then, Vectors};
-use crate::comm::Links;
-use crate::error::Result;
+use crate::comm::{Links, Runs};
+use crate::error::{Error, Result};
 use crate::launch::Launch;
 
 /// A border in device memory.
@@ -27,43 +25,35 @@ pub struct DeviceBorder<T: Real> {
     /// Rows, row pointers and columns.
     index: [Arc<Buffer>; 3],
     values: DeviceVector<T>,
-    /// Places of the elements that others need.
-    places: Arc<Buffer>,
-    sends: usize,
-    way: Way<T>,
     /// A vector to work with, scalars for coefficients without slots, and for sums.
     scratch: Mutex<(DeviceVector<T>, DeviceScalars<T>)>,
 }
 
-/// How elements come to other ranks.
-enum Way<T: Real> {
-    /// Through the host, from the first to the second.
-    Host(DeviceVector<T>, DeviceVector<T>),
-    /// Straight to their devices.
-    Peers(Channel),
+/// Sources in device memory.
+pub struct DeviceSources {
+    n: usize,
+    n_own: usize,
+    /// Elements that they need of others, counted up to the last one.
+    n_received: usize,
+    sources: Arc<Buffer>,
 }
 
 impl<T: Real> Borders<T> for Gpu {
+    type Outgoing = DeviceOutgoing<T>;
     type Border = DeviceBorder<T>;
+    type Sources = DeviceSources;
 
     fn shared_device(&self) -> Option<&Arc<dyn Launch>> {
         Some(self.device())
     }
 
-    fn border(
-        &self,
-        border: BorderRows<T>,
-        n: usize,
-        links: &Links,
-        peers: Option<&Arc<Peers>>,
-    ) -> Result<DeviceBorder<T>> {
-        let BorderRows { rows, entries, sent } = border;
+    fn outgoing(&self, links: &Links, peers: Option<&Arc<Peers>>) -> Result<DeviceOutgoing<T>> {
+        DeviceOutgoing::new(self, links, peers)
+    }
+
+    fn border(&self, BorderRows { rows, entries }: BorderRows<T>, n: usize) -> Result<DeviceBorder<T>> {
         let row_ptr: Vec<u64> = entries.row_ptr().iter().map(|&p| p as u64).collect();
         let device = self.device();
-        let way = match peers {
-            None => Way::Host(self.allocate(sent.len())?, self.allocate(entries.n_cols())?),
-            Some(peers) => Way::Peers(Channel::open::<T>(self, links, peers)?),
-        };
         Ok(DeviceBorder {
             rows: rows.len(),
             log2_lanes: log2_lanes(rows.len(), entries.nnz()),
@@ -73,29 +63,53 @@ impl<T: Real> Borders<T> for Gpu {
                 Buffer::from_slice(device, entries.col_idx())?,
             ],
             values: self.vector(entries.values())?,
-            places: Buffer::from_slice(device, &sent)?,
-            sends: sent.len(),
-            way,
             scratch: Mutex::new((self.allocate(n)?, self.allocate(2)?)),
         })
     }
 
-    fn put(&self, border: &DeviceBorder<T>, x: &DeviceVector<T>) -> Result<bool> {
-        match &border.way {
-            Way::Host(..) => Ok(false),
-            Way::Peers(channel) => channel.put(self, border.sends, &border.places, x).map(|()| true),
-        }
+    fn sources(&self, sources: &Runs, n_own: usize) -> Result<DeviceSources> {
+        let behind = sources.iter_runs().map(|(first, count)| first as usize + count).max().unwrap_or(0);
+        let (n, n_received) = (sources.len(), behind.saturating_sub(n_own));
+        let sources = Buffer::from_slice(self.device(), &sources.expanded())?;
+        Ok(DeviceSources { n, n_own, n_received, sources })
     }
 
-    fn sent(&self, border: &DeviceBorder<T>, x: &DeviceVector<T>, elements: &mut Vec<T>) -> Result<()> {
-        let Way::Host(sent, _) = &border.way else { return Ok(()) };
-        let n = sent.len();
-        let (places, out) = (border.places.address as *const u32, sent.address() as *mut T);
-        let kernel = border::gather { n: n as u64, places, x: x.ptr(), out, guard: self.guard() };
-        // SAFETY: the places are those of elements of x: `DistributedMatrix::new` has checked that.
-        unsafe { self.launch(n, &kernel)? };
-        *elements = sent.to_host()?;
-        Ok(())
+    fn put(&self, outgoing: &DeviceOutgoing<T>, x: &DeviceVector<T>) -> Result<bool> {
+        outgoing.put(self, x)
+    }
+
+    fn sent(&self, outgoing: &DeviceOutgoing<T>, x: &DeviceVector<T>, elements: &mut Vec<T>) -> Result<()> {
+        outgoing.sent(self, x, elements)
+    }
+
+    fn arrange(
+        &self,
+        (sources, outgoing): (&DeviceSources, &DeviceOutgoing<T>),
+        received: Option<&[T]>,
+        x: &DeviceVector<T>,
+        y: &mut DeviceVector<T>,
+    ) -> Result<()> {
+        let &DeviceSources { n, n_own, n_received, ref sources } = sources;
+        check_lengths("elements to arrange", n, &[("the result", y.len())])?;
+        check_lengths("elements to arrange", n_own, &[("their vector", x.len())])?;
+        if n_received > outgoing.received() {
+            return Err(Error::Matrix(format!(
+                "{n_received} elements are to come from other ranks, and fewer do"
+            )));
+        }
+        outgoing.deliver(self, received)?;
+        outgoing.receive(self)?;
+        let kernel = border::arrange {
+            n: n as u64,
+            source: sources.address as *const u32,
+            n_own: n_own as u64,
+            x: x.ptr(),
+            inbox: outgoing.inbox(),
+            y: y.ptr_mut(),
+            guard: self.guard(),
+        };
+        // SAFETY: the sources are within the vectors and what is received, as checked above.
+        unsafe { self.launch(n, &kernel) }
     }
 
     fn reduce_over(&self, peers: &Peers, s: &DeviceScalars<T>, over: OverRanks) -> Result<()> {
@@ -105,17 +119,13 @@ impl<T: Real> Borders<T> for Gpu {
     fn multiply_with_border(
         &self,
         a: &DeviceMatrix<T>,
-        border: &DeviceBorder<T>,
+        border: (&DeviceBorder<T>, &DeviceOutgoing<T>),
         received: Option<&[T]>,
         x: &DeviceVector<T>,
         then: Then<T, Self>,
     ) -> Result<()> {
-        if let (Way::Host(_, place), Some(received)) = (&border.way, received) {
-            check_lengths("a product", place.len(), &[("the elements received", received.len())])?;
-            // SAFETY: the lengths are the same.
-            unsafe { transfer::upload(&**self.device(), place.address(), received)? };
-        }
-        let mut scratch = border.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        border.1.deliver(self, received)?;
+        let mut scratch = border.0.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, s) = &mut *scratch;
         match then {
             Then::Store { y } => {
@@ -168,14 +178,14 @@ impl Gpu {
     /// `y += a D E x` with E the entries of the border and x what was received; `d = None` means D = I.
     fn add_border<T: Real>(
         &self,
-        border: &DeviceBorder<T>,
+        (border, outgoing): (&DeviceBorder<T>, &DeviceOutgoing<T>),
         a: T,
         d: Option<&DeviceVector<T>>,
         y: &mut DeviceVector<T>,
     ) -> Result<()> {
-        border.receive(self)?;
+        outgoing.receive(self)?;
         let (d, y, guard) = (pointer_or_null(d), y.ptr_mut(), self.guard());
-        let kernel = border::add_border { border: border.entries(), inbox: border.inbox(), a, d, y, guard };
+        let kernel = border::add_border { border: border.entries(), inbox: outgoing.inbox(), a, d, y, guard };
         // SAFETY: rows are those of y and d, and columns those of what was received: `DistributedMatrix::new`
         // and the matrix's own checks have seen to that.
         unsafe { self.launch(border.threads(), &kernel) }
@@ -184,19 +194,19 @@ impl Gpu {
     /// `y += E x`, and `dots`, the products (w, y) and (y, y), become those of now; `s` is to work with.
     fn add_border_dot<T: Real>(
         &self,
-        border: &DeviceBorder<T>,
+        (border, outgoing): (&DeviceBorder<T>, &DeviceOutgoing<T>),
         w: &DeviceVector<T>,
         y: &mut DeviceVector<T>,
         s: &DeviceScalars<T>,
         dots: *mut T,
     ) -> Result<()> {
-        border.receive(self)?;
+        outgoing.receive(self)?;
         if border.rows == 0 {
             return Ok(());
         }
         let kernel = border::add_border_dot {
             border: border.entries(),
-            inbox: border.inbox(),
+            inbox: outgoing.inbox(),
             w: w.ptr(),
             y: y.ptr_mut(),
             dots,
@@ -214,14 +224,6 @@ impl<T: Real> DeviceBorder<T> {
         self.rows << self.log2_lanes
     }
 
-    /// Lets the device wait for what other ranks put.
-    fn receive(&self, gpu: &Gpu) -> Result<()> {
-        match &self.way {
-            Way::Host(..) => Ok(()),
-            Way::Peers(channel) => channel.receive(gpu),
-        }
-    }
-
     fn entries(&self) -> border::Border<T> {
         let [rows, row_ptr, columns] = &self.index;
         border::Border {
@@ -231,15 +233,6 @@ impl<T: Real> DeviceBorder<T> {
             columns: columns.address as *const u32,
             values: self.values.ptr(),
             log2_lanes: self.log2_lanes,
-        }
-    }
-
-    fn inbox(&self) -> border::Inbox<T> {
-        match &self.way {
-            Way::Peers(channel) => channel.inbox(),
-            Way::Host(_, received) => {
-                border::Inbox { received: received.ptr(), stride: 0, epoch: std::ptr::null() }
-            }
         }
     }
 }

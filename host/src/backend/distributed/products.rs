@@ -1,16 +1,16 @@
 //! Products of parts: the elements that others need are exchanged, and then every rank multiplies its rows.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use cuda_std::Real;
 
 use super::Distributed;
 use super::border::{BorderRows, Borders};
+use super::exchange::Exchange;
 use super::peers::Peers;
-use crate::backend::gpu::{bytes_of, bytes_of_mut};
 use crate::backend::memory::check_lengths;
 use crate::backend::{Operator, Products, Then};
-use crate::comm::{Border, Links};
+use crate::comm::Border;
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, Csr};
 
@@ -20,11 +20,9 @@ pub struct DistributedMatrix<T: Real, B: Borders<T>> {
     border: B::Border,
     /// Entries of the border.
     border_entries: usize,
-    links: Links,
     /// Bytes of the border's entries.
     border_bytes: u64,
-    /// What is sent, and what was received.
-    elements: Mutex<(Vec<T>, Vec<T>)>,
+    exchange: Exchange<T, B>,
 }
 
 impl<B> Distributed<B> {
@@ -64,60 +62,24 @@ impl<B> Distributed<B> {
     {
         let (n, n_cols) = (local.n_rows(), local.n_cols());
         let Border { rows, entries, links } = border;
-        let sent: Vec<u32> = links.sends.iter().flat_map(|(_, places)| places).copied().collect();
-        let received: usize = links.receives.iter().map(|&(_, count)| count).sum();
-        let out_of_range = |places: &[u32], n: usize| places.iter().any(|&i| i as usize >= n);
-        if out_of_range(&sent, n_cols) || out_of_range(rows, n) {
-            let why = format!("a border has rows beyond {n} or columns beyond {n_cols}");
-            return Err(Error::Matrix(why));
+        if rows.iter().any(|&i| i as usize >= n) {
+            return Err(Error::Matrix(format!("a border has rows beyond {n}")));
         }
+        let received = links.count_received();
         check_lengths("a border", entries.n_cols(), &[("the elements received", received)])?;
         check_lengths("a border", entries.n_rows(), &[("its rows", rows.len())])?;
         let entries: Csr<T> = entries.cast();
         let border_bytes =
             (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
         let border_entries = entries.nnz();
-        let rows = BorderRows { rows: rows.clone(), entries, sent };
+        let exchange = Exchange::new(&self.inner, links, n_cols, peers)?;
         Ok(DistributedMatrix {
             local: Arc::new(local),
             border_entries,
-            border: self.inner.border(rows, n, links, peers)?,
-            links: links.clone(),
+            border: self.inner.border(BorderRows { rows: rows.clone(), entries }, n)?,
             border_bytes,
-            elements: Mutex::new((Vec::new(), vec![T::ZERO; received])),
+            exchange,
         })
-    }
-
-    /// Sends the elements of x that others need, and receives those that are needed here.
-    fn exchange<T: Real>(
-        &self,
-        a: &DistributedMatrix<T, B>,
-        x: &B::Vector,
-        elements: &mut (Vec<T>, Vec<T>),
-    ) -> Result<()>
-    where
-        B: Borders<T>,
-    {
-        let (sent, received) = elements;
-        let Links { sends, receives } = &a.links;
-        self.inner.sent(&a.border, x, sent)?;
-        let mut first = 0;
-        let messages = sends.iter().map(|(to, places)| {
-            let part = &sent[first..first + places.len()];
-            first += places.len();
-            (*to, bytes_of(part))
-        });
-        let messages: Vec<_> = messages.collect();
-        let mut rest = &mut received[..];
-        let mut places = Vec::with_capacity(receives.len());
-        for &(from, count) in receives {
-            let place;
-            (place, rest) = std::mem::take(&mut rest).split_at_mut(count);
-            places.push((from, bytes_of_mut(place)));
-        }
-        self.comm.exchange(&messages, &mut places)?;
-        self.count_exchange(size_of_val(&sent[..]));
-        Ok(())
     }
 }
 
@@ -171,16 +133,26 @@ impl<T: Real, B: Borders<T>> Products<T> for Distributed<B> {
 
     fn multiply(&self, a: &Self::Matrix, x: &B::Vector, then: Then<T, Self>) -> Result<()> {
         then.check((a.n_rows(), a.n_cols()), x)?;
-        let mut elements = a.elements.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_put = self.inner.put(&a.border, x)?;
-        if !is_put && a.links != Links::default() {
-            if self.inner.has_stopped()? {
-                return Ok(());
-            }
-            self.exchange(a, x, &mut elements)?;
-        }
-        let received = (!is_put).then_some(&elements.1[..]);
-        let multiply = |then| self.inner.multiply_with_border(&a.local, &a.border, received, x, then);
+        a.exchange
+            .around(self, x, |outgoing, received| self.multiply_exchanged(a, outgoing, received, x, then))
+    }
+}
+
+impl<B> Distributed<B> {
+    /// [`Products::multiply`] behind the exchange.
+    fn multiply_exchanged<T: Real>(
+        &self,
+        a: &DistributedMatrix<T, B>,
+        outgoing: &B::Outgoing,
+        received: Option<&[T]>,
+        x: &B::Vector,
+        then: Then<T, Self>,
+    ) -> Result<()>
+    where
+        B: Borders<T>,
+    {
+        let border = (&a.border, outgoing);
+        let multiply = |then| self.inner.multiply_with_border(&a.local, border, received, x, then);
         match then {
             Then::Store { y } => multiply(Then::Store { y }),
             Then::Add { y } => multiply(Then::Add { y }),

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::cpu::Cpu;
-use crate::comm::{Inside, LookedAt, NOWHERE, Runs};
+use crate::comm::{Inside, NOWHERE, Runs, columns_with_entries};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
@@ -59,12 +59,7 @@ impl<T: Real> Parts<T> for Cpu {
     }
 
     fn columns_with_entries(&self, a: &Arc<Csr<T>>) -> Result<Vec<u32>> {
-        let mut columns = Vec::new();
-        LookedAt::by(a, |j| {
-            columns.push(j);
-            0
-        });
-        Ok(columns)
+        Ok(columns_with_entries(a).expanded())
     }
 
     fn entries_at(&self, a: &Arc<Csr<T>>, rows: &Runs, columns: &Runs) -> Result<Vec<T>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
-use crate::comm::{Border, Comm, Links, Numbering, Piece, Runs, singly};
+use crate::comm::{Border, Comm, Links, Numbering, Piece, Runs, in_runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::{Blocks, DistributedCsr, Parts};
@@ -41,7 +41,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> OwnRows<'_, T, B> {
         needed.sort_unstable();
         needed.dedup();
         let own = Numbering::of_own_and(comm.rank(), numbers, Vec::new(), total);
-        let (columns, places) = own.united(comm.rank(), singly(&needed));
+        let (columns, places) = own.united(comm.rank(), in_runs(&needed));
         // Where one rank has them there, all have.
         if let (Some(there), 1) = (self.there, block) {
             return backend.of_rows_there(there, &columns).map(Blocks::scalar);
