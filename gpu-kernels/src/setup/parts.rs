@@ -14,11 +14,44 @@ pub const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Copy)]
 pub struct Choice {
     /// For each row which it is: of the upper matrix, and from `n_upper` on of the lower one.
-    pub source: *const u32,
+    pub source: Numbers,
     /// Rows of the upper matrix.
     pub n_upper: u64,
     /// Where its columns go, ascending but for [`NOWHERE`].
-    pub places: *const u32,
+    pub places: Numbers,
+}
+
+/// A number for each index: from a table, or, where that is null, numbers that follow each other for indices
+/// that do, and [`NOWHERE`] for all others. Most ranks have rows that follow each other.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Numbers {
+    /// The table.
+    pub table: *const u32,
+    /// The indices that have numbers: the first, and how many.
+    pub first: u32,
+    /// See `first`.
+    pub count: u32,
+    /// The number of the first.
+    pub number: u32,
+}
+
+// SAFETY: plain addresses of device memory; the kernels say who may use them when.
+unsafe impl Send for Numbers {}
+// SAFETY: as above.
+unsafe impl Sync for Numbers {}
+
+impl Numbers {
+    /// The number of an index.
+    #[inline(always)]
+    unsafe fn of(self, index: usize) -> u32 {
+        if !self.table.is_null() {
+            // SAFETY: the caller's promise: the table has a number for the index.
+            return unsafe { self.table.ld_nc(index) };
+        }
+        let from_first = (index as u32).wrapping_sub(self.first);
+        if from_first < self.count { self.number + from_first } else { NOWHERE }
+    }
 }
 
 // SAFETY: plain addresses of device memory; the kernels say who may use them when.
@@ -31,7 +64,7 @@ impl Choice {
     #[inline(always)]
     unsafe fn row(self, i: usize) -> Result<usize, usize> {
         // SAFETY: the caller's promise, a row of the result.
-        let row = unsafe { self.source.ld_nc(i) } as usize;
+        let row = unsafe { self.source.of(i) } as usize;
         if row < self.n_upper as usize { Ok(row) } else { Err(row - self.n_upper as usize) }
     }
 
@@ -39,7 +72,7 @@ impl Choice {
     #[inline(always)]
     unsafe fn place(self, upper: Pattern, p: usize) -> u32 {
         // SAFETY: the caller's promise, an entry; there is a place for each column.
-        unsafe { self.places.ld_nc(upper.col_idx.ld_nc(p) as usize) }
+        unsafe { self.places.of(upper.col_idx.ld_nc(p) as usize) }
     }
 }
 

@@ -137,7 +137,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::backend::Memory;
     use crate::backend::cpu::Cpu;
     use crate::backend::gpu::Gpu;
     use crate::comm::{Comm, Team};

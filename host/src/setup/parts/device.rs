@@ -1,8 +1,10 @@
 //! [`Parts`] on a device: what is put together stays there, and what other ranks sent goes there.
 
+use std::ptr::null;
+
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
-    Choice, entries_at, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries,
+    Choice, Numbers, entries_at, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries,
     part_lengths, put_numbers, rows_in_places, take_numbers,
 };
 use gpu_kernels::setup::twins::list_rows;
@@ -10,8 +12,9 @@ use gpu_kernels::setup::twins::list_rows;
 use super::Parts;
 use crate::backend::Memory;
 use crate::backend::gpu::buffer::Buffer;
+use crate::backend::gpu::matrix::log2_lanes as lanes_of;
 use crate::backend::gpu::{DeviceVector, Gpu};
-use crate::comm::{Block, Inside, Runs};
+use crate::comm::{Block, Inside, NOWHERE, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::Transposes;
@@ -26,9 +29,9 @@ impl<T: Real> Parts<T> for Gpu {
         places: &Runs,
         below: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
-        let (source, places) = (self.numbers_of_runs(source)?, self.numbers_of_runs(places)?);
-        let choice = Choice { source: source.ptr(), n_upper: a.size.n_rows as u64, places: places.ptr() };
-        let (rows, log2_lanes) = (source.len, a.log2_lanes());
+        let rows = source.len();
+        let ([source, places], log2_lanes) = ([self.numbers(source)?, self.numbers(places)?], a.log2_lanes());
+        let choice = Choice { source: source.0, n_upper: a.size.n_rows as u64, places: places.0 };
         let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let kernel = part_lengths {
             n: rows as u64,
@@ -41,6 +44,8 @@ impl<T: Real> Parts<T> for Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows << log2_lanes, &kernel) }?;
         let whole = self.csr_of_lengths::<T>(lengths, rows, below.size.n_cols)?;
+        // Lanes go on together: a row is to take one step of theirs.
+        let log2_lanes = lanes_of(a.size.n_rows, 4 * a.size.nnz);
         let kernel = part_entries::<T> {
             n: rows as u64,
             log2_lanes,
@@ -198,6 +203,22 @@ impl<T: Real> Parts<T> for Gpu {
 }
 
 impl Gpu {
+    /// Numbers for kernels, and the table that they may be in.
+    fn numbers(&self, runs: &Runs) -> Result<(Numbers, Option<DeviceIndices>)> {
+        let mut first = 0;
+        let mut some = runs.iter_runs().filter_map(|(number, count)| {
+            first += count as u32;
+            (number != NOWHERE).then_some((first - count as u32, count as u32, number))
+        });
+        let (one, more) = (some.next().unwrap_or_default(), some.next());
+        if more.is_none() {
+            let (first, count, number) = one;
+            return Ok((Numbers { table: null(), first, count, number }, None));
+        }
+        let table = self.numbers_of_runs(runs)?;
+        Ok((Numbers { table: table.ptr(), first: 0, count: 0, number: 0 }, Some(table)))
+    }
+
     /// So many numbers, undefined, with room for one more behind them.
     fn room_for_one_more(&self, n: usize) -> Result<DeviceIndices> {
         Ok(DeviceIndices { len: n, ..DeviceIndices::new(self.device(), n + 1)? })

@@ -30,12 +30,18 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
         let places: Vec<u32> = (0..50).map(place).collect();
         let source: Vec<u32> = (0..133).map(|i| (29 * i + 5) % (rows as u32 + 17)).collect();
         let runs = |numbers: &[u32]| numbers.iter().copied().collect::<Runs>();
-        let (sources, to) = (runs(&source), runs(&places));
+        let to = runs(&places);
         let below_on_b = b.csr(&Arc::new(below.clone())).unwrap();
-        let whole = b.put_together(&sources, &on_b, &to, &below_on_b).unwrap();
-        let whole = b.csr_to_host(&whole).unwrap();
         let (a, below) = (dense(&a.cast()), dense(&below.cast()));
-        assert_eq!(dense(&whole.cast()), expected(&source, &a, &places, &below));
+        // In any order, and rows and columns that follow each other.
+        let in_a_row: Vec<u32> = (rows as u32 / 3..rows as u32 + 11).collect();
+        let of_range: Vec<u32> =
+            (0..50).map(|j| if (9..41).contains(&j) { j + 6 } else { NOWHERE }).collect();
+        for (source, places) in [(&source, &places), (&in_a_row, &of_range), (&source, &vec![NOWHERE; 50])] {
+            let whole = b.put_together(&runs(source), &on_b, &runs(places), &below_on_b).unwrap();
+            let whole = b.csr_to_host(&whole).unwrap();
+            assert_eq!(dense(&whole.cast()), expected(source, &a, places, &below));
+        }
         let found = b.rows_in_places(&on_b, &to).unwrap();
         let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
         assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
