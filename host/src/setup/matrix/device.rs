@@ -230,16 +230,9 @@ impl<T: Real> DeviceCsr<T> {
         }
         let [row_ptr, col_idx, values] =
             [row_ptr, col_idx, values].map(|buffer| Buffer::copied(gpu.device(), buffer));
-        let copy = DeviceCsr {
-            size: self.size,
-            row_ptr: row_ptr?,
-            col_idx: col_idx?,
-            values: values?,
-            element: PhantomData,
-        };
-        // What is copied may be given back then.
+        // What is copied may be given back then, also where one of them was not.
         gpu.device().synchronize()?;
-        Ok(copy)
+        Ok(DeviceCsr::of_arrays(self.size, [&row_ptr?, &col_idx?, &values?]))
     }
 
     /// Bytes that it takes.

@@ -181,7 +181,7 @@ fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
         Ok((whole, partition))
     });
     let whole = agree_within(comm, whole.transpose())?;
-    let least = least_rows::<S, B>(backend.inner(), params, comm.size());
+    let least = least_rows::<S, B>(backend, params);
     let known = whole
         .as_ref()
         .map_or([0; 2], |((amg, _), _)| [count_of(amg, least) as u64, u64::from(is_fixed(&amg.multigrid))]);
@@ -244,8 +244,8 @@ fn set_up_together<T: Real, S: Real, B: SetsUp<T, S>>(
     Ok(Some(Box::new(OnRanks { multigrid, info, is_fixed: of_all[1] == 0.0, bytes })))
 }
 
-/// The cycle over these levels, and those below, which rank 0 has and which is the way there; and the bytes that an application moves
-/// here.
+/// The cycle over these levels, and those below, which rank 0 has, with the way there; and the bytes that an
+/// application moves here.
 fn cycled<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
     backend: &Distributed<B>,
     n: usize,

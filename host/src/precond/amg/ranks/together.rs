@@ -68,7 +68,7 @@ impl<T: Real, S: Real, B: SetsUp<T, S>> Together<T, S, B> {
         let finest = Matrices::<T>::size(backend, a.first());
         let near_null = near_null.as_ref().map(|space| near_null::finest(backend, a.first(), space));
         let begin = Begin { a, product: Some(&*product), near_null: near_null.transpose()? };
-        let least_rows = least_rows::<S, B>(backend.inner(), params, comm.size());
+        let least_rows = least_rows::<S, B>(backend, params);
         let range = Range { first: 0, least_rows };
         let (made, space) = build_range::<T, _>(backend, begin, params, false, range)?;
         let count = made.levels.len();

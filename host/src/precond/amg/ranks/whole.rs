@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::part::{Part, PieceOfMatrix};
 use crate::backend::Memory;
-use crate::backend::distributed::Borders;
+use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{Comm, Partition, Pieces};
 use crate::error::{Error, Result};
 use crate::matrix::Csr;
@@ -39,15 +39,22 @@ pub struct Whole<T: Real, S: Real, B: Precisions<T, S>> {
 /// A hierarchy as it is applied, and the matrices that it was made of.
 type Made<T, S, B> = (Amg<T, S, B>, Hierarchy<<B as Matrices<T>>::Csr, <B as Memory<T>>::Vector>);
 
-/// Rows of a level a rank, below which rank 0 computes it alone; and where ranks compute on devices, which
-/// are done with many rows in the time that an exchange takes.
+/// Rows of a level a rank, below which rank 0 computes it alone.
 const RANK_ROWS: usize = 1000;
-const RANK_ROWS_ON_DEVICES: usize = 500_000;
+/// The same where ranks compute on devices, which are done with many rows in the time that an exchange takes.
+const RANK_ROWS_ON_DEVICES: usize = 100_000;
+/// The same within one process: the rows of the level come to rank 0 without the host.
+const RANK_ROWS_IN_ONE_PROCESS: usize = 500_000;
 
-/// Rows of a level, other than the finest, below which rank 0 of `size` ranks computes it alone.
-pub fn least_rows<S: Real, B: Borders<S>>(backend: &B, params: &Params, size: usize) -> usize {
-    let usual = if backend.shared_device().is_some() { RANK_ROWS_ON_DEVICES } else { RANK_ROWS };
-    params.rank_rows.unwrap_or(usual).saturating_mul(size)
+/// Rows of a level, other than the finest, below which rank 0 computes it alone.
+pub fn least_rows<S: Real, B: Borders<S>>(backend: &Distributed<B>, params: &Params) -> usize {
+    let comm = backend.comm();
+    let usual = match (backend.inner().shared_device(), comm.one_process()) {
+        (None, _) => RANK_ROWS,
+        (Some(_), None) => RANK_ROWS_ON_DEVICES,
+        (Some(_), Some(_)) => RANK_ROWS_IN_ONE_PROCESS,
+    };
+    params.rank_rows.unwrap_or(usual).saturating_mul(comm.size())
 }
 
 /// How many of these levels are large enough to be shared out among so many ranks at least.
