@@ -78,6 +78,11 @@ impl Inside {
         Inside(Rows::Within(block, Arc::default()))
     }
 
+    /// In a matrix of their own alone: the whole one need not be kept for them.
+    pub(crate) fn alone(self) -> Self {
+        Inside(Rows::Alone(self.csr().clone()))
+    }
+
     /// How many rows.
     pub fn n_rows(&self) -> usize {
         match &self.0 {

@@ -357,9 +357,8 @@ impl Piece {
         let ghost = |j: u32| ghosts.binary_search(&j).map_or(NOWHERE, |k| k as u32);
         let outside = Csr::from_entries(rows.len(), ghosts.len(), |k| placed(a, rows[k], ghost));
         let border = Border::of_rows(comm, &outside, rows, &unknowns)?;
-        // So the rows in all columns need not be kept.
-        let local = Block { a: a.clone(), rows: 0..a.n_rows(), columns, nnz }.copied();
-        Ok(Piece { local: local.into(), border })
+        let local = Block { a: a.clone(), rows: 0..a.n_rows(), columns, nnz };
+        Ok(Piece { local: Inside::of_block(local), border })
     }
 
     /// Of this rank's rows, whose columns are `columns`. All ranks call this.

@@ -136,34 +136,46 @@ impl NullSpace {
         let count = |is_so: &(dyn Fn(usize) -> bool + Sync)| {
             rows().map(|i| usize::from(is_so(i))).sum::<usize>() as f64
         };
-        // Of each kind: rows whose sums do not vanish, that are above 0, below 0; all; unknowns.
-        let counts = |kind: usize| {
+        // In most matrices one of the first rows has a sum, and the others need not be added up.
+        let has_sums = |kind: usize| !rows().all(|i| vanishes(row(i), i, b, kind));
+        let has_sums: Vec<f64> = (0..b).map(|kind| f64::from(u8::from(has_sums(kind)))).collect();
+        let have_sums = comm::sums(comm, &has_sums)?;
+        let without: Vec<usize> = (0..b).filter(|&kind| have_sums[kind] == 0.0).collect();
+        if without.is_empty() {
+            return Ok(None);
+        }
+        // Of each kind: rows whose sums are above 0, below 0; all; unknowns.
+        let counts = |&kind: &usize| {
             let sum = |i: usize| sums(row(i), b, kind).0;
             [
-                count(&|i| !vanishes(row(i), i, b, kind)),
                 count(&|i| sum(i) > 0.0 || is_alone(row(i), i)),
                 count(&|i| sum(i) < 0.0 || is_alone(row(i), i)),
                 own.len() as f64,
                 count(&|i| i % b == kind && !is_alone(row(i), i)),
             ]
         };
-        let of_all = comm::sums(comm, &(0..b).flat_map(counts).collect::<Vec<f64>>())?;
-        let vanish = |counts: &[f64]| {
-            let is_shifted = counts[3] >= FEW as f64 && counts[1..3].contains(&counts[3]);
-            counts[0] == 0.0 && counts[4] > 0.0 && !is_shifted
+        let of_all = comm::sums(comm, &without.iter().flat_map(counts).collect::<Vec<f64>>())?;
+        let is_null = |counts: &[f64]| {
+            let is_shifted = counts[2] >= FEW as f64 && counts[..2].contains(&counts[2]);
+            counts[3] > 0.0 && !is_shifted
         };
-        let of_kinds: Vec<&[f64]> = of_all.chunks(5).collect();
-        let kinds: Vec<usize> = (0..b).filter(|&kind| vanish(of_kinds[kind])).collect();
-        if kinds.is_empty() {
+        let found: Vec<(usize, f64)> = without
+            .into_iter()
+            .zip(of_all.chunks(4))
+            .filter(|(_, counts)| is_null(counts))
+            .map(|(kind, counts)| (kind, counts[3]))
+            .collect();
+        if found.is_empty() {
             return Ok(None);
         }
+        let kinds: Vec<usize> = found.iter().map(|&(kind, _)| kind).collect();
         let component_of = |&i: &u32| {
             let i = i as usize;
             let k = kinds.iter().position(|&kind| i % b == kind && !is_alone(row(i), i));
             k.map_or(REGULAR, |k| k as u32)
         };
         let component = own.iter().map(component_of).collect();
-        let sizes = kinds.iter().map(|&kind| of_kinds[kind][4] as usize).collect();
+        let sizes = found.iter().map(|&(_, size)| size as usize).collect();
         Ok(Some(NullSpace { component, sizes }))
     }
 

@@ -139,7 +139,8 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
             };
         } else if is_of_diagonal(device, choices, &piece) {
             let planes;
-            (rows, planes) = Self::rows_in_planes(&backend, device, options, &piece, there)?;
+            let there = there.and_then(taken_as);
+            (rows, planes) = Self::rows_in_planes(&backend, device, options, &piece, there.as_ref())?;
             let of_diagonal = Self::of_diagonal(inner, choices.precond, &planes);
             // As below.
             m = if basis.is_empty() { of_diagonal? } else { agree_within(&**comm, of_diagonal)? };
@@ -209,9 +210,9 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
 
     /// The rows in their own columns, where they compute, and where they may be `there` in all columns. Those
     /// that are rounded come by way of the host, which sees what overflows.
-    fn inside(inner: &B, piece: &Piece, there: Option<DeviceCsr<f64>>) -> Result<B::Csr> {
-        match (there.and_then(taken_as), piece.local.block()) {
-            (Some(there), Some(Block { columns, .. })) => inner.in_columns(&there, columns),
+    fn inside(inner: &B, piece: &Piece, there: Option<&B::Csr>) -> Result<B::Csr> {
+        match (there, piece.local.block()) {
+            (Some(there), Some(Block { columns, .. })) => inner.in_columns(there, columns),
             _ if T::NAME == f64::NAME => inner.rows_inside(&piece.local),
             _ => inner.csr(&T::matrix(piece.local.csr())?),
         }
@@ -224,7 +225,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         device: &Device,
         options: &Options,
         piece: &Piece,
-        there: Option<DeviceCsr<f64>>,
+        there: Option<&B::Csr>,
     ) -> Result<(Rows<T, B>, Blocks<B::Csr>)> {
         let inner = backend.inner();
         let made = Self::inside(inner, piece, there).and_then(|a| {
@@ -249,8 +250,9 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         known: &Known,
     ) -> Result<(OnAll<T, B>, Rows<T, B>)> {
         let options = &choices.options;
-        let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, None)?;
-        let own = OwnRows { a: &planes, piece, product: &rows.matrix, there: None };
+        let there = agree_within(&**backend.comm(), backend.inner().rows_there(&piece.local))?;
+        let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there.as_ref())?;
+        let own = OwnRows { a: &planes, piece, product: &rows.matrix, there };
         let m = amg::amg_from_rows(backend, own, &options.amg, known);
         // They agree on the whole set-up later.
         Ok((m.map_err(|error| told(&**backend.comm(), error))?, rows))
@@ -271,11 +273,11 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let is_shared = params.smoother.is_of_sweeps();
         let is_split = choices.has_near_null && near_null.is_none();
         if is_shared && !is_split && amg::are_set_up_together(params, block) {
-            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there.clone())?;
+            let there = there.and_then(taken_as);
+            let (rows, planes) = Self::rows_in_planes(backend, device, options, piece, there.as_ref())?;
             let known = root
                 .as_ref()
                 .map(|root| (&**root.partition, root.plan.preconditioner_parameters().hierarchy_in_f32));
-            let there = there.and_then(taken_as);
             let own = OwnRows { a: &planes, piece, product: &rows.matrix, there };
             let known = Known::told(comm, known, near_null)?;
             if let Some(m) = B::amg_set_up_together(backend, own, params, known)? {

@@ -67,11 +67,15 @@ impl<T: Real> Parts<T> for Gpu {
 
     /// Rows that are still in the whole matrix go to the device as they are, and are taken apart there.
     fn rows_inside(&self, rows: &Inside) -> Result<DeviceCsr<T>> {
+        match (rows.block(), Parts::<T>::rows_there(self, rows)?) {
+            (Some(Block { columns, .. }), Some(there)) => self.in_columns(&there, columns),
+            _ => DeviceCsr::upload(self, &*Csr::in_type(rows.csr())),
+        }
+    }
+
+    fn rows_there(&self, rows: &Inside) -> Result<Option<DeviceCsr<T>>> {
         let block = rows.block().and_then(|block| Some((block, block.a.of_type::<T>()?)));
-        let Some((Block { rows, columns, .. }, a)) = block else {
-            return DeviceCsr::upload(self, &*Csr::in_type(rows.csr()));
-        };
-        self.in_columns(&DeviceCsr::upload_rows(self, a, rows.clone())?, columns)
+        block.map(|(Block { rows, .. }, a)| DeviceCsr::upload_rows(self, a, rows.clone())).transpose()
     }
 
     /// The rows of the transpose that have entries.

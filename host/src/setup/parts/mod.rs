@@ -49,6 +49,12 @@ pub trait Parts<T: Real>: Algebra<T> {
     /// The rows of a rank in its own columns, where this backend computes.
     fn rows_inside(&self, rows: &Inside) -> Result<Self::Csr>;
 
+    /// The same with the columns of the whole matrix, if they are in there and it takes them so.
+    fn rows_there(&self, rows: &Inside) -> Result<Option<Self::Csr>> {
+        let _ = rows;
+        Ok(None)
+    }
+
     /// The columns of `a` that have entries, ascending.
     fn columns_with_entries(&self, a: &Self::Csr) -> Result<Vec<u32>>;
 

@@ -7,7 +7,7 @@ use crate::comm::{Comm, Piece, Quality, Ranges, agree, maxima, sums};
 use crate::error::{Error, Result};
 use crate::job::plan::fits_f32;
 use crate::job::{Options, Precond, plan};
-use crate::matrix::{Csr, Survey, Symmetry, block, check};
+use crate::matrix::{Csr, Survey, Symmetry, Target, block, check};
 use crate::precond::NullSpace;
 
 /// What every rank knows of the matrix.
@@ -27,20 +27,34 @@ pub(super) struct Facts {
     pub null_space: Option<NullSpace>,
 }
 
+impl Facts {
+    /// Whether it is clear that every preconditioner can divide by the diagonal.
+    pub fn is_divisible(&self, options: &Options) -> bool {
+        options.block_size == 1 && self.has_positive_diagonal && self.fits_f32
+    }
+}
+
 /// The facts of the matrix of which `a` are this rank's rows, and the rows as a piece of it. All ranks call
 /// this.
+///
+/// A GPU takes its rows with the columns of the whole matrix, and those are kept for it.
 ///
 /// # Errors
 /// A matrix that is not square, not finite or not of whole blocks; [`Error::Rank`] where another rank has
 /// failed.
-pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usize) -> Result<(Facts, Piece)> {
+pub(super) fn examine(
+    comm: &dyn Comm,
+    a: Csr<f64>,
+    ranges: &Ranges,
+    (block, target): (usize, Target),
+) -> Result<(Facts, Piece)> {
     let own = ranges.of(comm.rank());
     agree(comm, check_sizes(&a, ranges, block))?;
     let a = Arc::new(a);
     let (survey, fingerprint) = Survey::of_rows(&a, own.start);
     agree(comm, if survey.is_finite { Ok(()) } else { check::check_rows_finite(&a, own.start) })?;
     let is_mirrored = add_up(comm, fingerprint)? == 0;
-    let piece = Piece::of_range(comm, &a, ranges)?;
+    let mut piece = Piece::of_range(comm, &a, ranges)?;
     let symmetry = match is_mirrored {
         true => Symmetry::Symmetric,
         false => compare_mirrored(comm, &piece, ranges)?,
@@ -65,6 +79,9 @@ pub(super) fn examine(comm: &dyn Comm, a: Csr<f64>, ranges: &Ranges, block: usiz
         quality: piece.quality(comm)?,
         null_space,
     };
+    if target != Target::Gpu {
+        piece.local = piece.local.alone();
+    }
     Ok((facts, piece))
 }
 

@@ -53,7 +53,10 @@ pub(super) fn choose(
     let mut warnings = Vec::new();
     warnings.extend(facts.empty_row.map(|row| Warning::EmptyRow { row: row + 1 }));
     let is_symmetric = facts.symmetry.is_symmetric();
-    let divides = |precond| check_divisible(comm, piece.local.csr(), ranges, precond, options);
+    let divides = |precond| match facts.is_divisible(options) {
+        true => Ok(()),
+        false => check_divisible(comm, piece.local.csr(), ranges, precond, options),
+    };
     let (suggested, reason) = match options.name_a_way() {
         true => (options.clone(), None),
         false => suggest(facts, options, &divides)?,

@@ -1,5 +1,6 @@
 //! The residual of a system of which each rank has its rows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::comm::{Border, Comm, Piece, maxima, sums};
@@ -33,25 +34,28 @@ impl OwnRows {
 }
 
 /// What some entries of a row add to its product with x.
-fn product(sum: f64, (columns, values): (&[u32], &[f64]), x: &[f64]) -> f64 {
-    columns.iter().zip(values).fold(sum, |sum, (&j, &v)| sum + v * x[j as usize])
+fn product(sum: f64, entries: impl Iterator<Item = (u32, f64)>, x: &[f64]) -> f64 {
+    entries.fold(sum, |sum, (j, v)| sum + v * x[j as usize])
 }
 
 impl Equation for OwnRows {
     /// The terms of a row are added in the order of the whole matrix, and so have its bits.
     fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
         let Piece { local, border: Border { rows, entries, links } } = &self.piece;
-        let local = local.csr();
         let ghosts = links.received(&*self.comm, |place| x[place as usize])?;
         let of_lower = links.receives.iter().filter(|(from, _)| *from < self.comm.rank());
         let before: usize = of_lower.map(|(_, count)| count).sum();
         let own = (0..local.n_rows()).into_par_iter().with_min_len(CHUNK);
         let of_row = |i: usize| {
             let beside = rows.binary_search(&(i as u32)).map_or((&[][..], &[][..]), |k| entries.row(k));
+            let count = beside.0.len();
             let split = beside.0.partition_point(|&ghost| (ghost as usize) < before);
-            let sum = product(0.0, (&beside.0[..split], &beside.1[..split]), &ghosts);
+            let beside = |part: Range<usize>| {
+                beside.0[part.clone()].iter().copied().zip(beside.1[part].iter().copied())
+            };
+            let sum = product(0.0, beside(0..split), &ghosts);
             let sum = product(sum, local.row(i), x);
-            b[i] - product(sum, (&beside.0[split..], &beside.1[split..]), &ghosts)
+            b[i] - product(sum, beside(split..count), &ghosts)
         };
         Ok(own.map(of_row).collect())
     }

@@ -76,7 +76,7 @@ impl Solver {
         check_same_options(&**comm, options)?;
         let ranges = Ranges::of_counts(&**comm, a.n_rows())?;
         check_size(&**comm, ranges.n_rows())?;
-        let (mut facts, piece) = examine(&**comm, a, &ranges, options.block_size)?;
+        let (mut facts, piece) = examine(&**comm, a, &ranges, (options.block_size, device.target()))?;
         let chosen = agree(&**comm, choose(&**comm, &facts, (&piece, &ranges), options))?;
         let in_f32 = chosen.precond.description().has_hierarchy
             && options.amg_precision.map_or(facts.fits_f32, |precision| precision == Precision::F32);
@@ -187,7 +187,7 @@ impl Solver {
             return Ok(());
         }
         self.watch.tell(Stage::SetUp);
-        let start = Instant::now();
+        let clock = Clock::start(&self.device);
         let comm = &self.rows.comm;
         let numbers = self.rows().map(|row| row as u32).collect();
         let known = Known { numbers, total: self.facts.n_rows, in_f32: self.in_f32, near_null: None };
@@ -198,7 +198,7 @@ impl Solver {
             Share { piece: self.rows.piece.clone(), basis, near_null: None, known: Some(known), there: None };
         let part = part::set_up(comm, &self.device, &choices, share, None);
         self.part = Some(agree(&**comm, part)?);
-        self.times.setup += start.elapsed().as_secs_f64();
+        self.times.setup += clock.stop(&mut self.times);
         Ok(())
     }
 
