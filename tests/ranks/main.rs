@@ -532,6 +532,23 @@ fn coarsenings_take_as_many_iterations_on_every_number_of_ranks() {
     }
 }
 
+/// The third level has 12 rows, of which the third of seven ranks has none.
+#[test]
+fn a_rank_may_have_nothing_of_a_level() {
+    let sim = || Device::simulator().unwrap();
+    let a = matrix("elasticity:3");
+    let mut options = multigrid(Coarsening::Pmis);
+    options.amg.coarse_rows = 10;
+    let on_cpus = solved(&a, &options, cpu(), &cpus(7, Partitioning::Blocks)).report;
+    for way in [Way::Threads, Way::Host] {
+        let (ranks, device) = simulators(7, Partitioning::Blocks, sim, way);
+        let Solution { x, report } = solved(&a, &options, device, &ranks);
+        assert!(relative_residual(&a, &x, &rhs(a.n_rows())) <= 1.0001e-8, "{report}");
+        assert!(report.outcome.iterations.abs_diff(on_cpus.outcome.iterations) <= 2, "{report}");
+        assert_eq!(report.amg.unwrap().on_ranks, 3);
+    }
+}
+
 #[cfg(feature = "metis")]
 #[test]
 fn metis_s_ranks_take_as_many_iterations() {

@@ -188,7 +188,8 @@ pub(crate) fn coefficient<T: Real>(s: &DeviceScalars<T>, coef: Coef) -> Result<C
 
 /// Rows of the blocks on the diagonal of the matrix that `d` stands for, one of as many rows as `x` has.
 pub(crate) fn block_of<T: Real>(d: &DeviceVector<T>, x: &DeviceVector<T>) -> usize {
-    d.len / x.len.max(1)
+    // A rank may have no rows.
+    (d.len / x.len.max(1)).max(1)
 }
 
 /// How many vectors `x` and `y` are.
