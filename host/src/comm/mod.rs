@@ -88,6 +88,11 @@ pub trait Comm: Send + Sync {
         None
     }
 
+    /// Waits until every rank has come here. A gathering of nothing would not do: MPI waits for nobody then.
+    fn barrier(&self) -> Result<()> {
+        self.all_gather(&[0.0]).map(drop)
+    }
+
     /// Messages of every rank, at rank 0.
     fn gather(&self, mine: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>> {
         if self.rank() != 0 {

@@ -154,10 +154,10 @@ impl OneProcess for Team {
     fn share_items(&self, mine: Item) -> Result<Vec<Item>> {
         let items = || self.shared.items.lock().unwrap_or_else(PoisonError::into_inner);
         items()[self.rank] = Some(mine);
-        self.all_gather(&[])?;
+        self.barrier()?;
         let all = items().iter().flatten().cloned().collect();
         // Nobody takes its own away before all have taken it.
-        self.all_gather(&[])?;
+        self.barrier()?;
         items()[self.rank] = None;
         Ok(all)
     }

@@ -407,7 +407,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
         let before = backend.exchanged()?;
         let comm = backend.comm().clone();
         // They begin together.
-        comm.all_gather(&[])?;
+        comm.barrier()?;
         let ahead = begin.elapsed().as_secs_f64();
         let mut observer = Agreed { comm: &*comm, observer };
         let outcome = solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer)?;
