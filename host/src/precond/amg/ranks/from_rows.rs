@@ -21,14 +21,15 @@ pub(crate) fn amg_from_rows<T: Real, B: AmgOnRanks<T>>(
     known: &Known,
 ) -> Result<OnAll<T, B>> {
     let (comm, inner) = (&**backend.comm(), backend.inner());
+    // What is there with all columns is given back as soon as the rows are numbered.
+    let again = OwnRows { there: None, ..own };
     if params.smoother.is_of_sweeps()
         && are_set_up_together(params, own.a.block())
-        && let Some(m) =
-            B::amg_set_up_together(backend, OwnRows { there: None, ..own }, params, known.clone())?
+        && let Some(m) = B::amg_set_up_together(backend, own, params, known.clone())?
     {
         return Ok(m);
     }
-    let whole = whole_at_root(backend, own, known.clone())?;
+    let whole = whole_at_root(backend, again, known.clone())?;
     let made = whole.map(|(a, partition)| {
         let (m, _) = inner.amg_of(a, None, params, None, known.in_f32)?;
         Ok((m, partition))
