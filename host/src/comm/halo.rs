@@ -54,20 +54,12 @@ impl Halo {
     /// The places of what is received, ascending, each with its number if all that is received is counted
     /// from `first` on.
     pub fn received_from(&self, first: usize) -> Vec<Placed> {
-        let mut number = first as u32;
-        let mut numbered = Vec::new();
-        for (place, count) in self.places_received().iter_runs() {
-            numbered.push((place, number, count));
-            number += count as u32;
-        }
-        numbered.sort_unstable();
-        numbered
+        self.places_received().placed_from(first)
     }
 
     /// What was received, in the order of the places.
     pub fn in_order<U: Copy>(&self, received: &[U]) -> Vec<U> {
-        let numbers = self.received_from(0).into_iter().map(|(_, number, count)| (number, count));
-        numbers.collect::<Runs>().elements(received)
+        self.places_received().order().elements(received)
     }
 
     /// What others have for the unknowns that are received, one rank after the other, `per_row` numbers each;

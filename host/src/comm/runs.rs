@@ -263,6 +263,23 @@ impl Runs {
         (all, empty)
     }
 
+    /// These numbers ascending, of which none is there twice, each with its index counted from `first` on.
+    pub(crate) fn placed_from(&self, first: usize) -> Vec<Placed> {
+        let mut index = first as u32;
+        let mut placed = Vec::with_capacity(self.runs.len());
+        for (number, count) in self.iter_runs() {
+            placed.push((number, index, count));
+            index += count as u32;
+        }
+        placed.sort_unstable();
+        placed
+    }
+
+    /// Which of these numbers come one after the other if they ascend.
+    pub(crate) fn order(&self) -> Runs {
+        self.placed_from(0).into_iter().map(|(_, index, count)| (index, count)).collect()
+    }
+
     /// Where these are in `all`, which ascend and have them.
     pub(crate) fn places_in(&self, all: &Runs) -> Runs {
         let place = |first: u32| all.position(first).unwrap_or(0) as u32;
@@ -338,6 +355,14 @@ mod tests {
         assert_eq!(runs.replaced([]), runs);
         let places: Runs = [5, NOWHERE, 0, 1].into_iter().collect();
         assert!(places.then(&runs).iter().eq([8, NOWHERE, 3, 4]));
+    }
+
+    #[test]
+    fn numbers_are_put_in_order() {
+        let runs: Runs = [7, 8, 2, 0, 1].into_iter().collect();
+        assert_eq!(runs.placed_from(10), [(0, 13, 2), (2, 12, 1), (7, 10, 2)]);
+        assert!(runs.order().iter().eq([3, 4, 2, 0, 1]));
+        assert!(Runs::default().order().is_empty());
     }
 
     #[test]

@@ -98,17 +98,10 @@ impl<T: Real, B: Borders<T>> Move<T, B> {
 /// What rank 0 does on the way there, where ranks have these elements.
 fn gathered(of_ranks: &[Runs], total: usize) -> Moved {
     // Elements come from one rank after the other, behind those of rank 0.
-    let mut numbers: Vec<(u32, u32, usize)> = Vec::new();
-    let mut first = 0;
-    for (number, count) in of_ranks.iter().flat_map(Runs::iter_runs) {
-        numbers.push((number, first, count));
-        first += count as u32;
-    }
-    numbers.sort_unstable();
-    debug_assert_eq!(first as usize, total);
+    let sources = of_ranks.iter().flat_map(Runs::iter_runs).collect::<Runs>().order();
+    debug_assert_eq!(sources.len(), total);
     let receives = of_ranks.iter().map(Runs::len).enumerate().skip(1).filter(|&(_, count)| count > 0);
     let links = Links { sends: Vec::new(), receives: receives.collect() };
-    let sources = numbers.into_iter().map(|(_, first, count)| (first, count)).collect();
     Moved { n_own: of_ranks[0].len(), links, sources }
 }
 

@@ -65,7 +65,7 @@ impl System {
         watch: &mut Watch,
         times: &mut Times,
     ) -> Result<Self> {
-        let (start, clock) = (Instant::now(), Clock::start(device));
+        let clock = Clock::start(device);
         let comm = &ranks.comm;
         let partition = ranks.partition(&plan.a, &plan.options)?;
         let (pieces, there) = match there.and_then(|there| there.of(&partition)) {
@@ -93,9 +93,8 @@ impl System {
         let part = agree(&**comm, part)?;
         let storage = ranks.fatal(|| part::storage_of_all(&**comm, part.storage(), plan.a.nnz()))?;
         let uploaded = times.upload - before.1;
-        times.setup = before.0 + start.elapsed().as_secs_f64() - uploaded;
         // Ranks load their kernels at the same time.
-        times.count_as_warm_up(clock.loading());
+        times.setup = before.0 + clock.stop(times) - uploaded;
         let (device, ranks) = (device.clone(), ranks.clone());
         Ok(System {
             plan,

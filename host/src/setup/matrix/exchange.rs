@@ -105,14 +105,7 @@ impl<M: Clone + Send + 'static> Received<M> {
 
     /// Which of the rows come one after the other in the order of their numbers.
     pub fn in_order_of_numbers(&self) -> Runs {
-        let mut numbered: Vec<(u32, u32, usize)> = Vec::new();
-        let mut first = 0;
-        for (number, count) in self.parts.iter().flat_map(|part| part.numbers.iter_runs()) {
-            numbered.push((number, first, count));
-            first += count as u32;
-        }
-        numbered.sort_unstable();
-        numbered.into_iter().map(|(_, first, count)| (first, count)).collect()
+        self.parts.iter().flat_map(|part| part.numbers.iter_runs()).collect::<Runs>().order()
     }
 
     /// Adds rows of one entry each, in these columns, which ascend.

@@ -181,8 +181,8 @@ parameters! {
     coarsest: CoarsestSolve = CoarsestSolve::Dense, takes "dense or diagonal";
 
     /// On several ranks: a level with fewer rows than this for each rank is computed on rank 0 alone, and so
-    /// are those below it; never the finest. auto: 1000; on GPUs
-    /// 500,000 within a process, and 100,000 with several.
+    /// are those below it; never the finest. auto: 1000; on GPUs 500,000 within a process, and 100,000 with
+    /// several.
     rank_rows: Option<usize> = None, takes "a whole number of at least 1, or auto",
         if |n| n.is_none_or(|n| n >= 1);
 
