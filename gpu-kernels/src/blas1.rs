@@ -33,7 +33,7 @@ pub(crate) unsafe fn values<T: Real, const K: usize>(
 }
 
 /// `x = value`.
-#[kernel(T = [f32, f64])]
+#[kernel(T = [f32, f64], batched)]
 pub unsafe fn fill<T: Real>(n: u64, value: T, x: *mut T, guard: Guard) {
     // SAFETY: the launcher's arguments are valid for n elements.
     unsafe {
@@ -51,7 +51,7 @@ pub unsafe fn fill<T: Real>(n: u64, value: T, x: *mut T, guard: Guard) {
 /// `z = a x + b y`; where `b` is the constant 0, `y` is not read. `z` may be `x` or `y`.
 ///
 /// A coefficient that is not finite raises the guard instead (breakdown).
-#[kernel(T = [f32, f64])]
+#[kernel(T = [f32, f64], batched)]
 pub unsafe fn axpby<T: Real>(
     n: u64,
     a: Coefficient<T>,
@@ -106,7 +106,7 @@ pub unsafe fn axpbypcz<T: Real>(
 
 /// `y = a d .* x`: a diagonal matrix applied; with `d` the inverse diagonal and `a = omega` it is the
 /// Jacobi iteration's first step from zero, `x_1 = omega D^-1 b`.
-#[kernel(T = [f32, f64])]
+#[kernel(T = [f32, f64], batched)]
 pub unsafe fn scale_rows<T: Real>(n: u64, a: T, d: *const T, x: *const T, y: *mut T, guard: Guard) {
     // SAFETY: the launcher's arguments are valid for n elements.
     unsafe {
@@ -122,7 +122,7 @@ pub unsafe fn scale_rows<T: Real>(n: u64, a: T, d: *const T, x: *const T, y: *mu
 }
 
 /// `y = a D x` with blocks of B x B on the diagonal of D, `n` of them: block Jacobi's first step from zero.
-#[kernel(T = [f32, f64], B = [2, 3])]
+#[kernel(T = [f32, f64], B = [2, 3], batched)]
 pub unsafe fn scale_blocks<T: Real, const B: usize>(
     n: u64,
     a: T,

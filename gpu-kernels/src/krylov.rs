@@ -38,7 +38,7 @@ unsafe impl<S: Real> Sync for Entry<S> {}
 ///
 /// and the norm of the new residual goes to the monitor. `d` null means D = I. When `(p, A p)` or `rho` is
 /// not positive nothing is changed and the guard is raised.
-#[kernel(T = [f32, f64], S = [f32, f64])]
+#[kernel(T = [f32, f64], S = [f32, f64], batched)]
 pub unsafe fn cg_step<T: Real, S: Real>(
     n: u64,
     rho: *const T,
@@ -98,7 +98,7 @@ pub unsafe fn cg_step<T: Real, S: Real>(
 
 /// `p = d .* z + beta p`, z rounded to `T`; `d` null means 1. A `beta` that is not finite raises the guard
 /// (breakdown).
-#[kernel(T = [f32, f64], S = [f32, f64])]
+#[kernel(T = [f32, f64], S = [f32, f64], batched)]
 pub unsafe fn direction<T: Real, S: Real>(
     n: u64,
     d: *const T,

@@ -5,7 +5,8 @@
 //!
 //! Conventions of every kernel:
 //!
-//! - One-dimensional grids and blocks; [`BLOCK`] threads a block wherever there is a reduction.
+//! - One-dimensional grids and blocks; [`BLOCK`] threads a block wherever there is a reduction. Along y a
+//!   grid has the launches that are made at once (`batched`), of which a body sees its own alone.
 //! - The last argument of a kernel that a solver's loop launches is a [`monitor::Guard`], or a
 //!   [`monitor::Monitor`] with one in it. Once it is raised the kernel does nothing: a solver raises it on
 //!   the device the moment it has converged or broken down, and whatever the host queued before it learns

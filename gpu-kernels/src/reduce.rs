@@ -233,7 +233,7 @@ pub(crate) unsafe fn grid_sums<T: Real>(
 }
 
 /// `out = (x, y)`, y rounded to `T`.
-#[kernel(T = [f32, f64], S = [f32, f64])]
+#[kernel(T = [f32, f64], S = [f32, f64], batched)]
 pub unsafe fn dot<T: Real, S: Real>(n: u64, x: *const T, y: *const S, reduction: Reduction<T>, guard: Guard) {
     // SAFETY: the launcher's arguments are valid for n elements.
     unsafe {

@@ -31,6 +31,7 @@ macro_rules! cases {
     ($backend:expr, $of_solves:tt) => {
         cases! { $backend, [in_f64: f64, in_f32: f32];
             vectors: copies_and_fills, updates, coefficients_from_scalars, diagonal_scaling,
+                columns_have_the_bits_of_one_alone,
                 a_breakdown_raises_the_guard, a_raised_guard_leaves_everything_alone;
             reductions: dots, sums, maxima, angle_steps, reductions_repeat_to_the_last_bit, empty_vectors;
             sparse: products, accumulated_products, scaled_products, residuals, sweeps, sweeps_of_corrections, sweeps_with_norm, products_with_dots, wide_and_empty_rows;

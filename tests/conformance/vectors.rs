@@ -1,8 +1,9 @@
 //! Vector updates.
 
+use std::sync::Arc;
+
 use warpsolve::Real;
-use warpsolve::backend::Then;
-use warpsolve::backend::{Coef, Slot, status};
+use warpsolve::backend::{Coef, ColumnVector, Columns, Memory, OneColumn, Slot, Then, Vectors, status};
 use warpsolve::solver::Steps;
 use warpsolve::solver::cg::CgStep;
 
@@ -67,6 +68,39 @@ pub fn coefficients_from_scalars<T: Real, B: Steps<T>>(b: &B) {
     b.scale(&s, Coef::inverse(Slot(3)), &mut x).unwrap();
     b.scale(&s, Coef::slot(Slot(3)), &mut x).unwrap();
     assert_close(&b.to_host(&x).unwrap(), &expected, 8.0);
+}
+
+/// More columns than one launch takes, on a device that makes those of all at once.
+pub fn columns_have_the_bits_of_one_alone<T: Real, B: Steps<T> + OneColumn>(b: &B) {
+    let count = 9;
+    let columns = Columns::new(b, count).unwrap();
+    for n in [257, 4099] {
+        let block = |seed: usize| random::<T>(seed, n * count);
+        let (hd, hx, hy) = (random::<T>(8, n), block(9), block(10));
+        let d = b.vector(&hd).unwrap();
+        let shared = ColumnVector::Shared(Arc::new(b.vector(&hd).unwrap()));
+        let (x, mut y) = (columns.vector(&hx).unwrap(), columns.vector(&hy).unwrap());
+        let s = Memory::<T>::scalars(&columns, 1).unwrap();
+        columns.axpby(&s, Coef::constant(0.7), &x, Coef::constant(-1.3), &mut y).unwrap();
+        columns.dot(&x, &y, &s, Slot(0)).unwrap();
+        columns.direction(&s, None, &x, Coef::slot(Slot(0)), &mut y).unwrap();
+        let mut z = columns.vector(&poison(n * count)).unwrap();
+        columns.scale_rows(T::from_f64(0.9), &shared, &y, &mut z).unwrap();
+        let (found, sums) = (columns.to_host(&z).unwrap(), columns.read_all(&s).unwrap());
+
+        let alone = b.scalars(1).unwrap();
+        for c in 0..count {
+            let column = c * n..(c + 1) * n;
+            let (x, mut y) = (b.vector(&hx[column.clone()]).unwrap(), b.vector(&hy[column.clone()]).unwrap());
+            b.axpby(&alone, Coef::constant(0.7), &x, Coef::constant(-1.3), &mut y).unwrap();
+            b.dot(&x, &y, &alone, Slot(0)).unwrap();
+            b.direction(&alone, None, &x, Coef::slot(Slot(0)), &mut y).unwrap();
+            let mut z = b.vector(&poison(n)).unwrap();
+            b.scale_rows(T::from_f64(0.9), &d, &y, &mut z).unwrap();
+            assert_same_bits(&found[column], &b.to_host(&z).unwrap());
+            assert_same_bits(&sums[c..=c], &b.read_all(&alone).unwrap());
+        }
+    }
 }
 
 pub fn diagonal_scaling<T: Real, B: Steps<T>>(b: &B) {

@@ -190,6 +190,23 @@ pub trait Kernel: Sync {
     /// launch.arguments(&mut |addresses| assert_eq!(unsafe { *addresses[0].cast::<f32>() }, 1.5));
     /// ```
     fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut c_void]));
+    /// As one of several launches at once; `None` unless the kernel is `#[kernel(batched)]`.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel(T = [f32, f64], batched)]
+    /// pub unsafe fn fill<T: Copy>(value: T, x: *mut T) {
+    ///     *x = value;
+    /// }
+    ///
+    /// let launch = fill { value: 1.5f32, x: std::ptr::null_mut() };
+    /// let batch = launch.batch().unwrap();
+    /// assert_eq!((batch.name(), batch.size()), ("fill_f32_batch", 16));
+    /// assert_eq!(FILL_ENTRIES, ["fill_f32", "fill_f64", "fill_f32_batch", "fill_f64_batch"]);
+    /// ```
+    fn batch(&self) -> Option<Batch<'_>> {
+        None
+    }
     /// Runs the body once, as the simulated thread that is current.
     ///
     /// ```
@@ -209,6 +226,49 @@ pub trait Kernel: Sync {
     /// # Safety
     /// The kernel's own safety conditions hold for its arguments.
     unsafe fn run(&self);
+}
+
+/// A kernel with its arguments, as one of up to [`BATCH`](crate::BATCH) that are launched at once.
+///
+/// The entry point [`name`](Batch::name) takes an array of [`BATCH`](crate::BATCH) sets of arguments, one
+/// after the other. Of a grid with as many blocks along y as there are sets, the blocks with index k there do
+/// what a launch with the k-th set does, so those along x are as many as of one launch.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    name: &'static str,
+    arguments: *const u8,
+    size: usize,
+    kernel: core::marker::PhantomData<&'a ()>,
+}
+
+impl<'a> Batch<'a> {
+    /// The set that is laid out as `arguments`.
+    #[doc(hidden)]
+    pub fn of<K>(arguments: &'a K, name: &'static str) -> Self {
+        const { assert!(align_of::<K>() <= 8) };
+        let (kernel, arguments) = (core::marker::PhantomData, core::ptr::from_ref(arguments).cast());
+        Batch { name, arguments, size: size_of::<K>(), kernel }
+    }
+
+    /// Entry point in the PTX module.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Bytes of a set.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Writes the set.
+    ///
+    /// # Safety
+    /// There is room for [`size`](Batch::size) bytes at `to`, an address that 8 divides, or one of the array
+    /// that began with such a one.
+    pub unsafe fn write(&self, to: *mut c_void) {
+        // SAFETY: the caller's promise; the arguments live for as long as this refers to them.
+        unsafe { core::ptr::copy_nonoverlapping(self.arguments, to.cast::<u8>(), self.size) }
+    }
 }
 
 /// A slice as an argument of a kernel: pointer and length, which are two arguments to the driver.

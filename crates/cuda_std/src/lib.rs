@@ -92,6 +92,9 @@ use device as platform;
 #[cfg(not(target_arch = "nvptx64"))]
 use sim::thread as platform;
 
+/// Launches of a `#[kernel(batched)]` that can be made at once, at most.
+pub const BATCH: usize = 8;
+
 /// Where the types of a kernel's parameters are checked.
 #[doc(hidden)]
 #[inline(always)]

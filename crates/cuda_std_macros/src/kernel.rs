@@ -10,6 +10,9 @@ use syn::{
     custom_keyword,
 };
 
+/// `cuda_std::BATCH`.
+const BATCH: u32 = 8;
+
 /// What one generic parameter stands for in one entry point.
 #[derive(Clone)]
 enum Choice {
@@ -73,6 +76,8 @@ struct Attribute {
     lists: Vec<List>,
     /// The body calls `grid_dependency_wait` itself.
     waits: bool,
+    /// Several launches can be made at once.
+    batched: bool,
     /// The oldest target that can run it, "sm_90".
     needs: Option<String>,
 }
@@ -93,10 +98,14 @@ impl Parse for Attribute {
                 attribute.lists.push(input.parse()?);
             } else {
                 let word: Ident = input.parse()?;
-                if word != "waits" {
-                    return Err(Error::new_spanned(word, "expected `waits` or a list: T = [..]"));
+                match &*word.to_string() {
+                    "waits" => attribute.waits = true,
+                    "batched" => attribute.batched = true,
+                    _ => {
+                        let expected = "expected `waits`, `batched` or a list: T = [..]";
+                        return Err(Error::new_spanned(word, expected));
+                    }
                 }
-                attribute.waits = true;
             }
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -112,6 +121,13 @@ struct Entry {
     bindings: Vec<TokenStream>,
 }
 
+impl Entry {
+    /// That of several launches at once.
+    fn batch_name(&self) -> String {
+        format!("{}_batch", self.name)
+    }
+}
+
 /// A kernel taken apart.
 struct Kernel {
     function: ItemFn,
@@ -121,6 +137,7 @@ struct Kernel {
     parameters: Vec<Ident>,
     entries: Vec<Entry>,
     waits: bool,
+    batched: bool,
     needs: Option<String>,
 }
 
@@ -132,7 +149,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream> 
 }
 
 impl Kernel {
-    fn new(function: ItemFn, Attribute { lists, waits, needs }: Attribute) -> Result<Self> {
+    fn new(function: ItemFn, Attribute { lists, waits, batched, needs }: Attribute) -> Result<Self> {
         let signature = &function.sig;
         if !matches!(signature.safety, syn::Safety::Unsafe(_)) {
             return Err(Error::new_spanned(signature.fn_token, "a kernel is an `unsafe fn`"));
@@ -152,6 +169,9 @@ impl Kernel {
                 other => return Err(Error::new_spanned(other, "a kernel is no method")),
             }
         }
+        if batched && let Some(reference) = values.iter().find_map(Parameter::reference) {
+            return Err(Error::new_spanned(reference.0, "a batched kernel takes pointers, not references"));
+        }
         let generics = signature.generics.params.iter();
         let parameters = generics.map(|p| name_of(p).cloned()).collect::<Result<Vec<_>>>()?;
         if let Some(list) = lists.iter().find(|l| !parameters.contains(&l.parameter)) {
@@ -161,7 +181,7 @@ impl Kernel {
         for parameter in &signature.generics.params {
             entries = extend(entries, parameter, &lists)?;
         }
-        Ok(Self { function, values, parameters, entries, waits, needs })
+        Ok(Self { function, values, parameters, entries, waits, batched, needs })
     }
 
     /// The function itself.
@@ -207,7 +227,41 @@ impl Kernel {
                 };
             }
         });
-        quote! { #(#entries)* }
+        let batches = self.batched.then(|| self.entries.iter().map(|entry| self.batch(entry, &place)));
+        let batches = batches.into_iter().flatten();
+        quote! { #(#entries)* #(#batches)* }
+    }
+
+    /// The entry point of several launches at once: the blocks with the same index along y are one of them.
+    fn batch(&self, entry: &Entry, place: &TokenStream) -> TokenStream {
+        let Self { values, parameters, .. } = self;
+        let (ident, wait) = (&self.function.sig.ident, self.wait());
+        let (name, bindings) = (entry.batch_name(), &entry.bindings);
+        let names: Vec<_> = values.iter().map(|value| &value.name).collect();
+        let types: Vec<_> = values.iter().map(Parameter::field).collect();
+        // A place that is known when it is compiled: the array would go through local memory otherwise.
+        let others = 1..BATCH;
+        quote! {
+            #[cfg(#place)]
+            const _: () = {
+                #(#bindings)*
+                #[repr(C)]
+                #[derive(Clone, Copy)]
+                struct Arguments { #(#names: #types,)* }
+                #[unsafe(export_name = #name)]
+                #[allow(improper_ctypes_definitions)]
+                unsafe extern "ptx-kernel" fn entry(batch: [Arguments; #BATCH as usize]) {
+                    ::cuda_std::thread::grid_dependency_launch();
+                    #wait
+                    let Arguments { #(#names),* } = match ::cuda_std::thread::block_idx_y() {
+                        #(#others => batch[#others as usize],)*
+                        _ => batch[0],
+                    };
+                    // SAFETY: the same conditions as this function's.
+                    unsafe { #ident::<#(#parameters),*>(#(#names),*) }
+                }
+            };
+        }
     }
 
     /// Whether an argument is a reference other than a slice. A struct cannot have it as a field: what it
@@ -235,7 +289,12 @@ impl Kernel {
         let (generics, type_generics, predicates) = signature.generics.split_for_impl();
         let predicates = predicates.map(|p| p.predicates.to_token_stream());
         let type_parameters: Vec<_> = signature.generics.type_params().map(|t| &t.ident).collect();
-        let entry_names: Vec<_> = self.entries.iter().map(|e| &e.name).collect();
+        let entry_names: Vec<_> = self.entries.iter().map(|e| e.name.clone()).collect();
+        let batch_names: Vec<_> = match self.batched {
+            true => self.entries.iter().map(Entry::batch_name).collect(),
+            false => Vec::new(),
+        };
+        let layout = self.batched.then(|| quote!(#[repr(C)]));
         let list_name = format_ident!("{}_ENTRIES", ident.to_string().to_uppercase());
         let list_doc = format!("Entry points of [`{ident}`](fn@{ident}) in the PTX module.");
 
@@ -260,34 +319,47 @@ impl Kernel {
             GenericParam::Const(c) => c.ty.to_token_stream(),
             _ => quote!(::core::any::TypeId),
         });
-        let choice = if parameters.is_empty() {
-            let name = ident.to_string();
-            quote!(#name)
-        } else {
-            let tests = self.entries.iter().map(|Entry { name, bindings }| {
-                quote! {{
-                    #(#bindings)*
-                    if wanted == #identity {
-                        return Some(#name);
+        let identity_types: Vec<_> = identity_types.collect();
+        let choose = |names: &[String]| {
+            if parameters.is_empty() {
+                let name = &names[0];
+                quote!(#name)
+            } else {
+                let tests = self.entries.iter().zip(names).map(|(Entry { bindings, .. }, name)| {
+                    quote! {{
+                        #(#bindings)*
+                        if wanted == #identity {
+                            return Some(#name);
+                        }
+                    }}
+                });
+                let all = entry_names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ");
+                // A function without parameters of its own: compiled once, not for every instance.
+                quote! {
+                    fn compiled(wanted: (#(#identity_types,)*)) -> ::core::option::Option<&'static str> {
+                        #(#tests)*
+                        None
                     }
-                }}
-            });
-            let all = entry_names.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(", ");
-            // A function without parameters of its own: compiled once, not for every instance.
-            quote! {
-                fn compiled(wanted: (#(#identity_types,)*)) -> ::core::option::Option<&'static str> {
-                    #(#tests)*
-                    None
+                    let not_compiled =
+                        || ::cuda_std::host::not_compiled(::core::any::type_name::<Self>(), #all);
+                    compiled(#identity).unwrap_or_else(not_compiled)
                 }
-                let not_compiled =
-                    || ::cuda_std::host::not_compiled(::core::any::type_name::<Self>(), #all);
-                compiled(#identity).unwrap_or_else(not_compiled)
             }
         };
+        let choice = choose(&entry_names);
+        let batch = self.batched.then(|| {
+            let name = choose(&batch_names);
+            quote! {
+                fn batch(&self) -> ::core::option::Option<::cuda_std::host::Batch<'_>> {
+                    Some(::cuda_std::host::Batch::of(self, { #name }))
+                }
+            }
+        });
         quote! {
             #[cfg(not(target_arch = "nvptx64"))]
             #(#docs)*
             #[allow(non_camel_case_types, missing_docs)]
+            #layout
             #struct_visibility struct #ident #generics where #predicates {
                 #(pub #names: #types,)*
                 #marker
@@ -295,7 +367,7 @@ impl Kernel {
 
             #[cfg(not(target_arch = "nvptx64"))]
             #[doc = #list_doc]
-            #visibility const #list_name: &[&str] = &[#(#entry_names),*];
+            #visibility const #list_name: &[&str] = &[#(#entry_names,)* #(#batch_names),*];
 
             #[cfg(not(target_arch = "nvptx64"))]
             const _: () = {
@@ -316,6 +388,7 @@ impl Kernel {
                     fn arguments(&self, use_them: &mut dyn FnMut(&mut [*mut ::core::ffi::c_void])) {
                         ::cuda_std::host::pass([#(#passed),*], use_them)
                     }
+                    #batch
                     unsafe fn run(&self) {
                         #(#copied)*
                         #wait

@@ -54,6 +54,10 @@ use proc_macro::TokenStream;
 /// A kernel that uses what only newer devices have names the oldest target that can run it, `#[kernel(needs =
 /// sm_90)]`. PTX for older targets is then without it, and a program for them must not launch it.
 ///
+/// With the word `batched` every entry point has another beside it, `NAME_batch`, for up to `cuda_std::BATCH`
+/// launches at once, which must not depend on each other: it takes an array of as many sets of arguments, and
+/// `block_idx_y` tells which of them a block is for. `cuda_std::host::Kernel::batch` is a set of it.
+///
 /// Arguments must be `Copy`: numbers, raw pointers, references, and `#[repr(C)]` structs of these. The body
 /// may call unsafe functions without an `unsafe` block, since next to everything a kernel does is one.
 ///

@@ -421,7 +421,7 @@ pub unsafe fn round_rows<T: Real>(
 }
 
 /// `y = x`, rounded to `S`.
-#[kernel(T = [f32, f64], S = [f32, f64])]
+#[kernel(T = [f32, f64], S = [f32, f64], batched)]
 pub unsafe fn round<T: Real, S: Real>(n: u64, x: *const T, y: *mut S, guard: Guard) {
     // SAFETY: the launcher's arguments are valid for n elements.
     unsafe {
@@ -437,7 +437,7 @@ pub unsafe fn round<T: Real, S: Real>(n: u64, x: *const T, y: *mut S, guard: Gua
 }
 
 /// `y = x`, rounded to `S`, and `z = omega d .* y`.
-#[kernel(T = [f32, f64], S = [f32, f64])]
+#[kernel(T = [f32, f64], S = [f32, f64], batched)]
 pub unsafe fn round_scaled<T: Real, S: Real>(
     n: u64,
     x: *const T,

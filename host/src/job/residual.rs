@@ -68,9 +68,17 @@ pub(super) struct Norms {
 impl Norms {
     /// Those of `b - A x`, in one pass over A.
     pub fn of(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Norms {
-        let (squares, max) = squares_and_max(a, x, b, |r| r);
-        let of_extreme = || of_extreme(max, |e| squares_and_max(a, x, b, |r| times(r, e)).0);
-        Norms { two: if holds(squares) { squares.sqrt() } else { of_extreme() }, max }
+        Norms::of_all(a, &[(x, b)])[0]
+    }
+
+    /// The same for each of several pairs of x and b.
+    pub fn of_all(a: &Csr<f64>, systems: &[(&[f64], &[f64])]) -> Vec<Norms> {
+        let all = systems.iter().zip(squares_and_max(a, systems, |r| r));
+        let norms = |(&system, (squares, max)): (&_, _)| {
+            let of_extreme = || of_extreme(max, |e| squares_and_max(a, &[system], |r| times(r, e))[0].0);
+            Norms { two: if holds(squares) { squares.sqrt() } else { of_extreme() }, max }
+        };
+        all.map(norms).collect()
     }
 
     /// The same as if computed with twice the digits.
@@ -85,15 +93,27 @@ impl Norms {
     }
 }
 
-/// The sum of squares and the largest magnitude of what is made of the elements of `b - A x`.
-fn squares_and_max(a: &Csr<f64>, x: &[f64], b: &[f64], of: impl Fn(f64) -> f64 + Sync) -> (f64, f64) {
+/// The sum of squares and the largest magnitude of what is made of the elements of `b - A x`, for each pair
+/// of x and b. A chunk of rows is in the cache for all after the first.
+fn squares_and_max(
+    a: &Csr<f64>,
+    systems: &[(&[f64], &[f64])],
+    of: impl Fn(f64) -> f64 + Sync,
+) -> Vec<(f64, f64)> {
     let chunk = |c: usize| {
         let rows = c * CHUNK..((c + 1) * CHUNK).min(a.n_rows());
-        rows.map(|i| of(entry(a, x, b, i)))
-            .fold((0.0, 0.0), |(sum, max), r| (sum + r * r, larger(max, r.abs())))
+        let of_system = |&(x, b): &(&[f64], &[f64])| {
+            let elements = rows.clone().map(|i| of(entry(a, x, b, i)));
+            elements.fold((0.0, 0.0), |(sum, max), r| (sum + r * r, larger(max, r.abs())))
+        };
+        systems.iter().map(of_system).collect::<Vec<(f64, f64)>>()
     };
-    let chunks: Vec<(f64, f64)> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
-    chunks.iter().fold((0.0, 0.0), |(sum, max), c| (sum + c.0, larger(max, c.1)))
+    let chunks: Vec<_> = (0..a.n_rows().div_ceil(CHUNK)).into_par_iter().map(chunk).collect();
+    let of_system = |k: usize| {
+        let parts = chunks.iter().map(|chunk| chunk[k]);
+        parts.fold((0.0, 0.0), |(sum, max), (square, most)| (sum + square, larger(max, most)))
+    };
+    (0..systems.len()).map(of_system).collect()
 }
 
 /// A norm as a share of `||b||_2`; the norm itself where that is 0.

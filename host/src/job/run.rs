@@ -156,22 +156,31 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         (self.plan.a.n_rows() * size_of::<T>()) as u64
     }
 
+    /// What runs that ended with these x, for these right-hand sides, leave of them, and x on the host.
+    fn checked(
+        &self,
+        x: &[B::Vector],
+        rhs: &[Rhs],
+        times: &mut Times,
+    ) -> Result<impl Iterator<Item = (Vec<f64>, Norms)> + use<T, B>> {
+        let start = Instant::now();
+        let x: Vec<Vec<f64>> = x.iter().map(|x| self.to_host(x)).collect::<Result<_>>()?;
+        times.download += start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let systems: Vec<(&[f64], &[f64])> = x.iter().zip(rhs).map(|(x, rhs)| (&x[..], rhs.b)).collect();
+        let residuals = Norms::of_all(&self.plan.a, &systems);
+        times.check += start.elapsed().as_secs_f64();
+        Ok(x.into_iter().zip(residuals))
+    }
+
     /// What came of a run that ended with x, not refined yet.
     fn solved(
         &self,
-        rhs: &Rhs,
-        x: &B::Vector,
+        (x, residual): (Vec<f64>, Norms),
         outcome: Outcome,
         seconds: f64,
         counts: Option<Counts>,
-        times: &mut Times,
-    ) -> Result<Solved> {
-        let start = Instant::now();
-        let x = self.to_host(x)?;
-        times.download += start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let residual = Norms::of(&self.plan.a, &x, rhs.b);
-        times.check += start.elapsed().as_secs_f64();
+    ) -> Solved {
         let bytes = match self.device.counts() {
             Some(now) => now.allocated_bytes.saturating_sub(self.held_before),
             None => {
@@ -181,7 +190,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
                 self.matrix.bytes() + self.plan.vector_bytes() + hierarchy + factors
             }
         };
-        Ok(Solved {
+        Solved {
             residual,
             x,
             outcome,
@@ -195,7 +204,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             ilu: self.m.factors().cloned(),
             factorisation: None,
             ranks: None,
-        })
+        }
     }
 
     /// One run of the solver, from x, down to a residual norm of `threshold`.
@@ -265,7 +274,9 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let seconds = clock.stop(times);
         let now = self.device.counts();
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
-        let mut solved = self.solved(rhs, &x, outcome, seconds, counts, times)?;
+        let checked = self.checked(std::slice::from_ref(&x), std::slice::from_ref(rhs), times)?.next();
+        let checked = checked.expect("one for one");
+        let mut solved = self.solved(checked, outcome, seconds, counts);
         let start = Instant::now();
         refine(self, rhs, &mut solved, watch)?;
         if solved.refinements > 0 {
@@ -325,9 +336,10 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
 
         let mut all = Vec::new();
-        for (c, (rhs, outcome)) in rhs.iter().zip(outcomes).enumerate() {
-            let mut solved = self.solved(rhs, x.column(c), outcome, seconds, counts, times)?;
-            solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, x.count());
+        let checked = self.checked(x.columns(), rhs, times)?;
+        for ((x, outcome), rhs) in checked.zip(outcomes).zip(rhs) {
+            let mut solved = self.solved(x, outcome, seconds, counts);
+            solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, b.count());
             let (start, iterations) = (Instant::now(), solved.outcome.iterations);
             refine(self, rhs, &mut solved, watch)?;
             if solved.refinements > 0 {

@@ -34,6 +34,7 @@ use overlap::Launcher;
 use staging::Staging;
 use status::{check, is_fault};
 use std::collections::HashMap;
+use std::ffi::c_void;
 use std::sync::{Arc, Mutex};
 use waiting_room::WaitingRoom;
 
@@ -202,6 +203,37 @@ impl Driver {
     /// Where this thread's work goes.
     fn queue(&self) -> CUstream {
         graph::recording(&self.context).map_or(self.stream.as_inner(), |recording| recording.stream)
+    }
+
+    /// Queues the kernel of this name on `grid` blocks, along x and y, of `block` threads.
+    ///
+    /// # Safety
+    /// The arguments are those of that kernel, and its own safety conditions hold for them.
+    unsafe fn launch_named(
+        &self,
+        name: &'static str,
+        grid: [u32; 2],
+        block: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<()> {
+        let blocks = grid[0] * grid[1];
+        if blocks == 0 {
+            return Ok(());
+        }
+        self.enter()?;
+        let mut function = self.kernels.function(name)?;
+        let recording = graph::recording(&self.context);
+        function.waits &= recording.is_none_or(|recording| recording.overlap);
+        let stream = recording.map_or(self.stream.as_inner(), |recording| recording.stream);
+        // SAFETY: the function is of this context; the caller vouches for the arguments.
+        let status = unsafe { self.launcher.launch(function, grid, block, stream, arguments) };
+        self.waited(status, || format!("cuLaunchKernel({name}, {blocks} blocks of {block} threads)"))?;
+        match recording {
+            Some(_) => graph::count_launch(),
+            None => Counters::add(&self.counters.launches, 1),
+        }
+        self.kernels.launched(name, blocks, block);
+        Ok(())
     }
 
     /// The result of a call that waits, and so brings up the faults of kernels queued before it.

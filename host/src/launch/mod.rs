@@ -10,11 +10,14 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+mod batch;
 pub mod driver;
 pub mod notice;
 pub mod profile;
 pub mod sim;
 pub(crate) mod switch;
+
+pub use batch::Batch;
 
 /// An address in a device's memory (for the simulator: a host address).
 pub type Address = u64;
@@ -238,6 +241,23 @@ pub trait Launch: Send + Sync {
         let _ = bytes;
         // SAFETY: the caller's conditions are the same.
         unsafe { self.launch(grid, block, kernel) }
+    }
+    /// Whether it makes several launches [at once](Launch::launch_batch).
+    fn takes_batches(&self) -> bool {
+        false
+    }
+    /// Queues these launches, which do not depend on each other, as one, each on `grid` blocks of `block`
+    /// threads; they must move so many bytes together, where that is known.
+    ///
+    /// # Safety
+    /// As of [`Launch::launch`], for each of them.
+    ///
+    /// # Errors
+    /// The device [takes](Launch::takes_batches) none.
+    unsafe fn launch_batch(&self, bytes: Option<u64>, grid: u32, block: u32, batch: &Batch) -> Result<()> {
+        let _ = (bytes, grid, block);
+        let message = format!("{} makes one launch at a time", self.info().name);
+        Err(Error::Device { call: batch.name().into(), message })
     }
     /// Queues a kernel of a module that was compiled elsewhere.
     ///

@@ -35,6 +35,31 @@ fn kernels_take_their_arguments_from_any_thread() {
     assert_eq!(device.max_active_blocks("scale", 256).unwrap(), 8);
 }
 
+#[test]
+fn several_launches_are_made_at_once() {
+    if !fake() {
+        return;
+    }
+    for ordinal in 0..2 {
+        let device = open(ordinal);
+        assert!(device.takes_batches());
+        let address = device.alloc(24).unwrap();
+        let scale = |k: u64| Scale { data: address + 8 * k, n: 1, factor: 1.0 + k as f64, shift: -0.5 };
+        let mut batch = Batch::of(scale(0).batch().unwrap());
+        assert!((1..3).all(|k| batch.takes(scale(k).batch().unwrap())));
+        let mut found = [0; 24];
+        // SAFETY: the allocation has three f64, one for each launch.
+        unsafe {
+            device.upload(address, &[1.5_f64; 3].map(f64::to_le_bytes).concat()).unwrap();
+            device.launch_batch(None, 1, 64, &batch).unwrap();
+            device.download(&mut found, address).unwrap();
+            device.free(address);
+        }
+        assert_eq!(found, *[1.0_f64, 2.5, 4.0].map(f64::to_le_bytes).concat());
+        assert_eq!(counts(&device).launches, 1);
+    }
+}
+
 /// The fake stops the process where a kernel is launched in another way than its PTX allows.
 #[test]
 fn kernels_that_wait_may_overlap_with_those_in_front_where_the_driver_can() {

@@ -1,6 +1,6 @@
 //! `launch::Driver` on machines without a GPU, against the fake driver of ../fake_driver.
 
-use cuda_std::host::Kernel;
+use cuda_std::host::{self, Kernel};
 use cust::context::CurrentContext;
 use cust::memory::DeviceBuffer;
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use warpsolve_host::backend::Memory;
 use warpsolve_host::backend::gpu::{DeviceVector, Gpu};
 use warpsolve_host::launch::driver::{self, Driver, MachineCode, PDL_VARIABLE, PtxImage};
 use warpsolve_host::launch::profile::Profiled;
-use warpsolve_host::launch::{Counts, KernelAttributes, Launch};
+use warpsolve_host::launch::{Batch, Counts, KernelAttributes, Launch};
 
 mod launches;
 mod loading;
@@ -50,13 +50,16 @@ fn image(target: (u32, u32), text: &'static str) -> PtxImage {
 
 /// Device 0 takes the second image, whose kernels wait for those in front of them; device 1 the first.
 fn open(ordinal: u32) -> Driver {
-    let plain = ".version 6.0 .visible .entry scale(...) { } .visible .entry fault(...) { }";
+    let plain = ".version 6.0 .visible .entry scale(...) { } .visible .entry scale_batch(...) { } \
+                 .visible .entry fault(...) { }";
     let waiting = ".version 7.8\n.visible .entry scale(...)\n{ griddepcontrol.wait; }\n\
+                   .visible .entry scale_batch(...)\n{ griddepcontrol.wait; }\n\
                    .visible .entry fault(...)\n{ griddepcontrol.wait; }\n";
     Driver::open(ordinal, &[image((7, 0), plain), image((9, 0), waiting)]).unwrap()
 }
 
 /// data[i] = factor * data[i] + shift
+#[repr(C)]
 struct Scale {
     data: u64,
     n: u32,
@@ -76,6 +79,9 @@ impl Kernel for Scale {
             (&raw const *factor).cast_mut().cast(),
             (&raw const *shift).cast_mut().cast(),
         ]);
+    }
+    fn batch(&self) -> Option<host::Batch<'_>> {
+        Some(host::Batch::of(self, "scale_batch"))
     }
     unsafe fn run(&self) {
         unreachable!("the driver runs PTX")

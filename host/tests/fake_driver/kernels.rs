@@ -69,12 +69,17 @@ pub unsafe extern "C" fn cuModuleGetFunction(
     if !text.contains(&format!(".entry {name}(")) {
         return NOT_FOUND;
     }
-    let number = if name == "scale" { SCALE } else { FAULT };
+    let number = match name {
+        "scale" => SCALE,
+        "scale_batch" => SCALE_BATCH,
+        _ => FAULT,
+    };
     unsafe { *function = number | if text.contains("griddepcontrol.wait;") { WAITS } else { 0 } };
     SUCCESS
 }
 
 const SCALE: usize = 0x5ca1e0;
+const SCALE_BATCH: usize = 0x5ca1e4;
 const FAULT: usize = 0xfa0170;
 /// In the handle of a kernel that waits for the one in front.
 const WAITS: usize = 1;
@@ -112,7 +117,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
     arguments: *const *const c_void,
     extra: usize,
 ) -> u32 {
-    assert_eq!([gy, gz, by, bz, shared], [1, 1, 1, 1, 0]);
+    assert_eq!([gz, by, bz, shared], [1, 1, 1, 0]);
     assert_eq!(extra, 0);
     let off = std::env::var_os("WARPSOLVE_PDL").is_some_and(|setting| setting == "0");
     let again = self::stream(stream).capture.is_some() && ATTEMPTS.get() == 2;
@@ -120,7 +125,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
         function & WAITS == 0 || off || again || self::stream(stream).old,
         "a kernel that could overlap with the one in front"
     );
-    launch(function, gx, bx, stream, arguments)
+    launch(function, [gx, gy], bx, stream, arguments)
 }
 
 /// `CUlaunchAttribute` with a programmatic stream serialization.
@@ -165,7 +170,7 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
     extra: usize,
 ) -> u32 {
     let config = unsafe { &*config };
-    assert_eq!([config.gy, config.gz, config.by, config.bz, config.shared], [1, 1, 1, 1, 0]);
+    assert_eq!([config.gz, config.by, config.bz, config.shared], [1, 1, 1, 0]);
     assert_eq!((extra, config.count), (0, 1));
     let attribute = unsafe { &*config.attributes };
     assert_eq!((attribute.id, attribute.allowed), (6, 1));
@@ -181,10 +186,16 @@ pub unsafe extern "C" fn cuLaunchKernelEx(
     {
         graph.ended = CAPTURE_INVALIDATED;
     }
-    launch(function, config.gx, config.bx, config.stream, arguments)
+    launch(function, [config.gx, config.gy], config.bx, config.stream, arguments)
 }
 
-fn launch(function: usize, grid: u32, block: u32, stream: usize, arguments: *const *const c_void) -> u32 {
+fn launch(
+    function: usize,
+    [grid, count]: [u32; 2],
+    block: u32,
+    stream: usize,
+    arguments: *const *const c_void,
+) -> u32 {
     if block > 1024 || grid == 0 {
         return 1;
     }
@@ -193,18 +204,42 @@ fn launch(function: usize, grid: u32, block: u32, stream: usize, arguments: *con
     {
         graph.instantiated = NOT_SUPPORTED;
     }
-    if function & !WAITS == FAULT {
-        return queue(stream, Work::Fault);
-    }
     // Arguments are read now, as the driver does.
     let argument = |i: usize| unsafe { *arguments.add(i) };
-    let work = unsafe {
-        Work::Scale {
-            data: *argument(0).cast(),
-            n: *argument(1).cast(),
-            factor: *argument(2).cast(),
-            shift: *argument(3).cast(),
+    match function & !WAITS {
+        FAULT => queue(stream, Work::Fault),
+        SCALE_BATCH => {
+            assert!(count <= 8);
+            let set = |k: u32| unsafe { argument(0).cast::<Scale>().add(k as usize).read() };
+            (0..count).map(|k| queue(stream, set(k).work())).fold(SUCCESS, u32::max)
         }
-    };
-    queue(stream, work)
+        _ => {
+            assert_eq!(count, 1);
+            let scale = unsafe {
+                Scale {
+                    data: *argument(0).cast(),
+                    n: *argument(1).cast(),
+                    factor: *argument(2).cast(),
+                    shift: *argument(3).cast(),
+                }
+            };
+            queue(stream, scale.work())
+        }
+    }
+}
+
+/// The arguments of the kernel `scale`.
+#[repr(C)]
+struct Scale {
+    data: u64,
+    n: u32,
+    factor: f64,
+    shift: f32,
+}
+
+impl Scale {
+    fn work(self) -> Work {
+        let Scale { data, n, factor, shift } = self;
+        Work::Scale { data: data as usize, n, factor, shift }
+    }
 }

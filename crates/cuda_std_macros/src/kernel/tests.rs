@@ -80,7 +80,7 @@ fn complaints_say_what_to_do() {
             quote!(
                 unsafe fn k() {}
             ),
-            "expected `waits` or a list: T = [..]",
+            "expected `waits`, `batched` or a list: T = [..]",
         ),
         (
             quote!(W = [1.5]),
@@ -141,6 +141,23 @@ fn an_entry_point_may_need_a_target() {
     assert_eq!(text.matches(place).count(), 1, "{text}");
     let complaint = expand(quote!(needs = hopper), item).unwrap_err().to_string();
     assert_eq!(complaint, "expected a target, such as sm_90");
+}
+
+#[test]
+fn a_batched_kernel_has_an_entry_point_for_several_launches() {
+    let item = quote!(
+        unsafe fn k<T>(n: u32, x: *const T) {}
+    );
+    let text = expand(quote!(T = [f32, f64], batched), item).unwrap().to_string();
+    for name in ["k_f32", "k_f32_batch", "k_f64", "k_f64_batch"] {
+        assert_eq!(text.matches(&format!("export_name = \"{name}\"")).count(), 1, "{name} in {text}");
+    }
+    assert_eq!(text.matches("grid_dependency_launch").count(), 4);
+    let item = quote!(
+        unsafe fn k(x: &[f32]) {}
+    );
+    let complaint = expand(quote!(batched), item).unwrap_err().to_string();
+    assert_eq!(complaint, "a batched kernel takes pointers, not references");
 }
 
 #[test]

@@ -25,34 +25,49 @@ mod vectors;
 
 /// A backend of one column, of which several can work side by side.
 pub trait OneColumn: Sized + Send + 'static {
-    /// Another one like it, with working memory of its own: both may be part of one kernel.
+    /// Others like it, each with working memory of its own: all may be part of one kernel. Beside them who is
+    /// told when they do the same at once, if that is of use.
     ///
     /// # Errors
     /// Those of the device.
-    fn beside(&self) -> Result<Self>;
+    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)>;
+}
+
+/// Backends of columns that do the same at once: their work may wait for that of the others meanwhile.
+pub trait AtOnce: Send + Sync {
+    /// From now on it may.
+    fn begin(&self);
+
+    /// All of it is queued, and from now on none waits.
+    ///
+    /// # Errors
+    /// Those of the device.
+    fn end(&self) -> Result<()>;
 }
 
 impl OneColumn for Cpu {
-    fn beside(&self) -> Result<Self> {
-        Ok(self.clone())
+    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+        Ok((vec![self.clone(); count], None))
     }
 }
 
 impl OneColumn for Reference {
-    fn beside(&self) -> Result<Self> {
-        Ok(self.clone())
+    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+        Ok((vec![self.clone(); count], None))
     }
 }
 
 impl OneColumn for Gpu {
-    fn beside(&self) -> Result<Self> {
-        Gpu::new(self.device().clone())
+    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+        let (columns, together) = self.columns(count)?;
+        Ok((columns, together.map(|together| together as _)))
     }
 }
 
 /// A backend for each column.
 pub struct Columns<B> {
     pub(crate) backends: Vec<B>,
+    at_once: Option<Arc<dyn AtOnce>>,
     /// What the threshold of a monitor is multiplied by.
     thresholds: Vec<f64>,
 }
@@ -63,9 +78,9 @@ impl<B: OneColumn> Columns<B> {
     /// # Errors
     /// Those of the device.
     pub fn new(backend: &B, count: usize) -> Result<Self> {
-        let backends = (0..count.max(1)).map(|_| backend.beside()).collect::<Result<Vec<B>>>()?;
+        let (backends, at_once) = backend.side_by_side(count.max(1))?;
         let thresholds = vec![1.0; backends.len()];
-        Ok(Columns { backends, thresholds })
+        Ok(Columns { backends, at_once, thresholds })
     }
 }
 
@@ -91,13 +106,21 @@ impl<B> Columns<B> {
     where
         B: Monitoring<T>,
     {
-        let backends = self.backends.iter().map(|g| g.guarded(monitor)).collect();
-        Columns { backends, thresholds: self.thresholds.clone() }
+        self.of(self.backends.iter().map(|g| g.guarded(monitor)).collect())
     }
 
-    /// Does `work` for each column and its backend.
+    /// These columns on other backends.
+    fn of(&self, backends: Vec<B>) -> Self {
+        Columns { backends, at_once: self.at_once.clone(), thresholds: self.thresholds.clone() }
+    }
+
+    /// Does `work` for each column and its backend: the same, which does not depend on the other columns.
     pub(crate) fn each(&self, work: impl FnMut((usize, &B)) -> Result<()>) -> Result<()> {
-        self.backends.iter().enumerate().try_for_each(work)
+        let each = || self.backends.iter().enumerate().try_for_each(work);
+        let Some(at_once) = &self.at_once else { return each() };
+        at_once.begin();
+        let done = each();
+        done.and(at_once.end())
     }
 
     fn collect<R>(&self, make: impl FnMut(&B) -> Result<R>) -> Result<Vec<R>> {
@@ -211,8 +234,7 @@ impl<T: Real, B: Monitoring<T>> Monitoring<T> for Columns<B> {
         each.map(|(g, factor)| g.monitor(limit, factor * threshold)).collect()
     }
     fn guarded(&self, monitor: &Self::Monitor) -> Self {
-        let backends = self.backends.iter().zip(monitor).map(|(g, monitor)| g.guarded(monitor)).collect();
-        Columns { backends, thresholds: self.thresholds.clone() }
+        self.of(self.backends.iter().zip(monitor).map(|(g, monitor)| g.guarded(monitor)).collect())
     }
     fn silent(&self, monitor: &Self::Monitor) -> Self::Monitor {
         self.backends.iter().zip(monitor).map(|(g, monitor)| g.silent(monitor)).collect()

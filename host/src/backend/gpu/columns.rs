@@ -4,18 +4,13 @@ use cuda_std::Real;
 use cuda_std::host::Kernel;
 use gpu_kernels::epilogue::Epilogue;
 use gpu_kernels::spmv::columns::{
-    Column, spmv_coded_columns, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns,
+    Column, FEW, MOST, spmv_coded_columns, spmv_compressed_columns, spmv_csr_columns, spmv_sell_columns,
 };
 use gpu_kernels::spmv::indices::{Indices16, Indices32};
 
 use super::matrix::{DeviceMatrix, Layout};
 use super::{Gpu, Work};
 use crate::error::Result;
-
-/// Columns of one launch at most.
-const MOST_COLUMNS: usize = 8;
-/// Up to so many take a kernel with fewer registers.
-const FEW_COLUMNS: usize = 4;
 
 impl<T: Real> DeviceMatrix<T> {
     /// Columns of one launch at most, where it `reduces`.
@@ -24,8 +19,10 @@ impl<T: Real> DeviceMatrix<T> {
     /// a multiprocessor. Two launches of four read the matrix twice, and take less time all the same.
     pub(super) fn columns_at_once(&self, reduces: bool) -> usize {
         match self.layout {
-            Layout::Sell { .. } | Layout::Coded { .. } if reduces => FEW_COLUMNS,
-            _ => MOST_COLUMNS,
+            Layout::Sell { .. } | Layout::Coded { .. } if reduces => FEW,
+            // Each column wants a lane of its own.
+            Layout::Crs { log2_lanes, .. } if 1 << log2_lanes < MOST => FEW,
+            _ => MOST,
         }
     }
 
@@ -50,9 +47,9 @@ impl Gpu {
         vectors: usize,
         columns: Vec<Column<T, E>>,
     ) -> Result<()> {
-        match columns.len() <= FEW_COLUMNS {
-            true => self.product_of::<T, FEW_COLUMNS, E>(a, vectors, columns),
-            false => self.product_of::<T, MOST_COLUMNS, E>(a, vectors, columns),
+        match columns.len() <= FEW {
+            true => self.product_of::<T, FEW, E>(a, vectors, columns),
+            false => self.product_of::<T, MOST, E>(a, vectors, columns),
         }
     }
 
@@ -74,12 +71,12 @@ impl Gpu {
                     let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
                     let kernel =
                         spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
-                    self.launch_columns::<T, E>(work, &kernel)
+                    self.launch_columns(work, &kernel)
                 } else {
                     let indices = Indices32 { columns: col_idx };
                     let kernel =
                         spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
-                    self.launch_columns::<T, E>(work, &kernel)
+                    self.launch_columns(work, &kernel)
                 }
             }
             &Layout::Coded { coding, ref slices } => {
@@ -93,7 +90,7 @@ impl Gpu {
                     values,
                     columns,
                 };
-                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
+                self.launch_columns(a.work_of(a.n_rows, vectors, count), &kernel)
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -109,25 +106,21 @@ impl Gpu {
                     pivot_values,
                     columns,
                 };
-                self.launch_columns::<T, E>(a.work_of(a.n_rows, vectors, count), &kernel)
+                self.launch_columns(a.work_of(a.n_rows, vectors, count), &kernel)
             }
             &Layout::Crs { ref row_ptr, log2_lanes, .. } => {
                 let row_ptr = row_ptr.address as *const u32;
                 let kernel =
                     spmv_csr_columns::<T, K, E> { n_rows, log2_lanes, row_ptr, col_idx, values, columns };
-                self.launch_columns::<T, E>(a.work_of(a.n_rows << log2_lanes, vectors, count), &kernel)
+                self.launch_columns(a.work_of(a.n_rows << log2_lanes, vectors, count), &kernel)
             }
             _ => unreachable!("asked before"),
         }
     }
 
-    fn launch_columns<T: Real, E: Epilogue<T>>(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
+    /// On as many blocks as are resident at once: the rows of each follow each other.
+    fn launch_columns(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the matrix was checked when it was made, and the lengths before the product.
-        unsafe {
-            match E::REDUCES {
-                true => self.launch_reduction(work, kernel),
-                false => self.launch(work, kernel),
-            }
-        }
+        unsafe { self.launch_reduction(work, kernel) }
     }
 }

@@ -27,6 +27,7 @@ mod native;
 mod products;
 mod shared;
 pub(crate) mod short_indices;
+mod together;
 pub(crate) mod transfer;
 mod update;
 mod vectors;
@@ -37,6 +38,7 @@ pub use buffer::{DeviceScalars, DeviceVector, check_memory};
 pub use matrix::DeviceMatrix;
 pub use monitor::DeviceMonitor;
 pub use native::{Argument, Arrangement, MatrixAddresses, NativeModule};
+use together::Together;
 pub(crate) use transfer::{bytes_of, bytes_of_mut};
 pub(crate) use work::Work;
 
@@ -55,6 +57,8 @@ pub struct Gpu {
     partials: Arc<Buffer>,
     counter: Arc<Buffer>,
     guard: Option<DeviceMonitor>,
+    /// Where launches wait for those of other columns, if it computes one of several.
+    together: Option<Arc<Together>>,
 }
 
 impl Gpu {
@@ -63,12 +67,19 @@ impl Gpu {
         let partials = (2 * MAX_REDUCTION_BLOCKS).max(MAX_SUMS * MAX_SUM_BLOCKS) as usize;
         let partials = Buffer::new(&device, partials * size_of::<f64>())?;
         let counter = Buffer::zeroed(&device, size_of::<u32>())?;
-        Ok(Gpu { device, partials, counter, guard: None })
+        Ok(Gpu { device, partials, counter, guard: None, together: None })
     }
 
     /// A backend on the simulator.
     pub fn simulated() -> Result<Self> {
         Gpu::new(Arc::new(Sim::new()))
+    }
+
+    /// Others for `count` columns that do the same at once.
+    pub(super) fn columns(&self, count: usize) -> Result<(Vec<Gpu>, Option<Arc<Together>>)> {
+        let together = Together::on(&self.device);
+        let column = |_| Ok(Gpu { together: together.clone(), ..Gpu::new(self.device.clone())? });
+        Ok(((0..count).map(column).collect::<Result<_>>()?, together.clone()))
     }
 
     /// The device.
@@ -142,6 +153,11 @@ impl Gpu {
         [grid, block]: [u32; 2],
         kernel: &dyn Kernel,
     ) -> Result<()> {
+        if let Some(together) = &self.together
+            && together.takes(self.counter.address, bytes, [grid, block], kernel)?
+        {
+            return Ok(());
+        }
         notice::launch(self.device.info(), kernel.name(), [grid, block], Location::caller());
         // SAFETY: the caller's promise.
         unsafe { self.device.launch_moving(bytes, grid, block, kernel) }

@@ -6,7 +6,7 @@ use super::status::failed;
 use super::{Driver, KEPT_PAGE_LOCKED, Kind, LEAST_PAGE_LOCKED, memory, staging};
 use crate::error::{Error, Result};
 use crate::launch::{
-    Address, Counters, Cuda, DeviceInfo, Event, Graph, Handle, KernelAttributes, Launch, NativeLaunch,
+    Address, Batch, Counters, Cuda, DeviceInfo, Event, Graph, Handle, KernelAttributes, Launch, NativeLaunch,
 };
 use cuda_std::host::Kernel;
 use cust::context::Context;
@@ -280,30 +280,22 @@ impl Launch for Driver {
     }
 
     unsafe fn launch(&self, grid: u32, block: u32, kernel: &dyn Kernel) -> Result<()> {
-        if grid == 0 {
-            return Ok(());
-        }
-        self.enter()?;
-        let name = kernel.name();
-        let mut function = self.kernels.function(name)?;
-        let recording = graph::recording(&self.context);
-        function.waits &= recording.is_none_or(|recording| recording.overlap);
-        let stream = recording.map_or(self.stream.as_inner(), |recording| recording.stream);
-        let mut status = CUresult::CUDA_ERROR_INVALID_VALUE;
+        let mut launched = Ok(());
         kernel.arguments(&mut |arguments| {
-            // SAFETY: the function is of this context; the arguments are those of the kernel of this
-            // name, which `#[kernel]` made both; the caller vouches for their values.
-            status = unsafe { self.launcher.launch(function, grid, block, stream, arguments) };
+            // SAFETY: the arguments are those of the kernel of this name, which `#[kernel]` made both; the
+            // caller vouches for their values.
+            launched = unsafe { self.launch_named(kernel.name(), [grid, 1], block, arguments) };
         });
-        self.waited(status, || format!("cuLaunchKernel({name}, {grid} blocks of {block} threads)"))?;
-        match recording {
-            Some(_) => graph::count_launch(),
-            None => Counters::add(&self.counters.launches, 1),
-        }
-        self.kernels.launched(name, grid, block);
-        Ok(())
+        launched
     }
-
+    fn takes_batches(&self) -> bool {
+        true
+    }
+    unsafe fn launch_batch(&self, _: Option<u64>, grid: u32, block: u32, batch: &Batch) -> Result<()> {
+        let grid = [grid, batch.count() as u32];
+        // SAFETY: as above; there are as many sets of arguments as blocks along y.
+        unsafe { self.launch_named(batch.name(), grid, block, &mut [batch.argument()]) }
+    }
     unsafe fn launch_native(&self, launch: NativeLaunch) -> Result<()> {
         self.enter()?;
         let NativeLaunch { name, function, grid, block, shared, arguments } = launch;

@@ -44,14 +44,14 @@ impl Launcher {
         Launcher { overlap: AtomicBool::new(leaves_on(setting)) }
     }
 
-    /// Queues a kernel on `grid` blocks of `block` threads.
+    /// Queues a kernel on `grid` blocks, along x and y, of `block` threads.
     ///
     /// # Safety
     /// Function and stream are of the current context; the arguments are those that the kernel takes.
     pub(super) unsafe fn launch(
         &self,
         function: Function,
-        grid: u32,
+        [grid_x, grid_y]: [u32; 2],
         block: u32,
         stream: CUstream,
         arguments: &mut [*mut c_void],
@@ -64,8 +64,8 @@ impl Launcher {
             );
             attribute.value.programmaticStreamSerializationAllowed = 1;
             let config = CUlaunchConfig {
-                gridDimX: grid,
-                gridDimY: 1,
+                gridDimX: grid_x,
+                gridDimY: grid_y,
                 gridDimZ: 1,
                 blockDimX: block,
                 blockDimY: 1,
@@ -84,7 +84,10 @@ impl Launcher {
             self.overlap.store(false, Ordering::Relaxed);
         }
         // SAFETY: the caller's promise.
-        unsafe { sys::cuLaunchKernel(function.handle, grid, 1, 1, block, 1, 1, 0, stream, arguments, extra) }
+        unsafe {
+            let handle = function.handle;
+            sys::cuLaunchKernel(handle, grid_x, grid_y, 1, block, 1, 1, 0, stream, arguments, extra)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ mod tests;
 
 use crate::error::Result;
 use crate::launch::{
-    Address, Counters, Cuda, DeviceInfo, Event, Handle, KernelAttributes, Launch, NativeLaunch,
+    Address, Batch, Counters, Cuda, DeviceInfo, Event, Handle, KernelAttributes, Launch, NativeLaunch,
 };
 use cuda_std::host::Kernel;
 use log::Log;
@@ -189,6 +189,18 @@ impl Launch for Profiled {
         let activity = Activity::Kernel { name: kernel.name(), grid, block, bytes };
         // SAFETY: as above.
         self.timed(activity, || unsafe { self.device.launch_moving(bytes, grid, block, kernel) })
+    }
+    fn takes_batches(&self) -> bool {
+        self.device.takes_batches()
+    }
+    unsafe fn launch_batch(&self, bytes: Option<u64>, grid: u32, block: u32, batch: &Batch) -> Result<()> {
+        if grid == 0 {
+            return Ok(());
+        }
+        let activity =
+            Activity::Kernel { name: batch.name(), grid: grid * batch.count() as u32, block, bytes };
+        // SAFETY: as above.
+        self.timed(activity, || unsafe { self.device.launch_batch(bytes, grid, block, batch) })
     }
     unsafe fn launch_native(&self, launch: NativeLaunch) -> Result<()> {
         let (grid, block) = (launch.grid.iter().product(), launch.block.iter().product());
