@@ -86,7 +86,7 @@ pub unsafe fn spmv_csr_columns<T: Real, const K: usize, E: Epilogue<T>>(
             let is_of = |c: usize| lane / each == c as u32;
             unroll::<K>(|c| {
                 if is_of(c) {
-                    (column, writes) = (columns[c], running[c] && lane % each == 0);
+                    (column, writes) = (columns[c], running[c] && lane & (each - 1) == 0);
                 }
             });
             by_runs(n_rows, at_once, |mut base, end| {

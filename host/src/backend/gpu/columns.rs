@@ -16,10 +16,13 @@ impl<T: Real> DeviceMatrix<T> {
     /// Columns of one launch at most, where it `reduces`.
     ///
     /// The sums of eight columns, and their products in reduced SELL, leave room for one block of 256 threads
-    /// a multiprocessor. Two launches of four read the matrix twice, and take less time all the same.
+    /// a multiprocessor. Two launches of four read the matrix twice, and take less time all the same. So they
+    /// do where neighbouring rows have columns apart, and indices are whole for that: of what lanes ask for,
+    /// the first cache holds that of four columns.
     pub(super) fn columns_at_once(&self, reduces: bool) -> usize {
         match self.layout {
             Layout::Sell { .. } | Layout::Coded { .. } if reduces => FEW,
+            Layout::Sell { bases: None, .. } => FEW,
             // Each column wants a lane of its own.
             Layout::Crs { log2_lanes, .. } if 1 << log2_lanes < MOST => FEW,
             _ => MOST,
