@@ -42,7 +42,7 @@ mod scalars;
 mod vectors;
 
 pub use cells::Cells;
-pub use columns::{ColumnVector, Columns, OneColumn};
+pub use columns::{AtOnce, ColumnVector, Columns, OneColumn, SideBySide};
 pub use memory::{Length, Memory};
 pub use monitoring::{Monitoring, Progress, status};
 pub use operator::{Operator, Storage};

@@ -70,13 +70,13 @@ mod tests {
     /// y = a
     #[kernel(batched)]
     unsafe fn put(a: u32, y: *mut f64) {
-        unsafe { *y = f64::from(a) };
+        *y = f64::from(a);
     }
 
     /// y = 0
     #[kernel(batched)]
     unsafe fn clear(y: *mut f64) {
-        unsafe { *y = 0.0 };
+        *y = 0.0;
     }
 
     #[test]

@@ -23,14 +23,16 @@ use crate::error::Result;
 mod products;
 mod vectors;
 
+/// Backends of columns, and who is told when they do the same at once, if that is of use.
+pub type SideBySide<B> = (Vec<B>, Option<Arc<dyn AtOnce>>);
+
 /// A backend of one column, of which several can work side by side.
 pub trait OneColumn: Sized + Send + 'static {
-    /// Others like it, each with working memory of its own: all may be part of one kernel. Beside them who is
-    /// told when they do the same at once, if that is of use.
+    /// Others like it, each with working memory of its own: all may be part of one kernel.
     ///
     /// # Errors
     /// Those of the device.
-    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)>;
+    fn side_by_side(&self, count: usize) -> Result<SideBySide<Self>>;
 }
 
 /// Backends of columns that do the same at once: their work may wait for that of the others meanwhile.
@@ -46,19 +48,19 @@ pub trait AtOnce: Send + Sync {
 }
 
 impl OneColumn for Cpu {
-    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+    fn side_by_side(&self, count: usize) -> Result<SideBySide<Self>> {
         Ok((vec![self.clone(); count], None))
     }
 }
 
 impl OneColumn for Reference {
-    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+    fn side_by_side(&self, count: usize) -> Result<SideBySide<Self>> {
         Ok((vec![self.clone(); count], None))
     }
 }
 
 impl OneColumn for Gpu {
-    fn side_by_side(&self, count: usize) -> Result<(Vec<Self>, Option<Arc<dyn AtOnce>>)> {
+    fn side_by_side(&self, count: usize) -> Result<SideBySide<Self>> {
         let (columns, together) = self.columns(count)?;
         Ok((columns, together.map(|together| together as _)))
     }
