@@ -233,6 +233,24 @@ pub trait Kernel: Sync {
 /// The entry point [`name`](Batch::name) takes an array of [`BATCH`](crate::BATCH) sets of arguments, one
 /// after the other. Of a grid with as many blocks along y as there are sets, the blocks with index k there do
 /// what a launch with the k-th set does, so those along x are as many as of one launch.
+///
+/// ```
+/// use cuda_std::{BATCH, host::Kernel, kernel};
+///
+/// #[kernel(batched)]
+/// pub unsafe fn fill(value: f64, x: *mut f64) {
+///     *x = value;
+/// }
+///
+/// // What the driver gets for two launches, as one with 2 blocks along y.
+/// let mut sets = [[0_u64; 2]; BATCH];
+/// for (set, value) in sets.iter_mut().zip([1.5, 2.5]) {
+///     let launch = fill { value, x: std::ptr::null_mut() };
+///     // SAFETY: a set has 16 bytes.
+///     unsafe { launch.batch().unwrap().write(set.as_mut_ptr().cast()) };
+/// }
+/// assert_eq!(sets.map(|set| f64::from_bits(set[0]))[..3], [1.5, 2.5, 0.0]);
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
     name: &'static str,
@@ -251,16 +269,43 @@ impl<'a> Batch<'a> {
     }
 
     /// Entry point in the PTX module.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel(N = [1, 2], batched)]
+    /// pub unsafe fn wait<const N: u32>(turns: u32) {}
+    ///
+    /// assert_eq!(wait::<2> { turns: 7 }.batch().unwrap().name(), "wait_2_batch");
+    /// ```
     pub fn name(&self) -> &'static str {
         self.name
     }
 
     /// Bytes of a set.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel(batched)]
+    /// pub unsafe fn put(i: u32, x: *mut f32) {}
+    ///
+    /// assert_eq!(put { i: 7, x: std::ptr::null_mut() }.batch().unwrap().size(), 16);
+    /// ```
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// Writes the set.
+    ///
+    /// ```
+    /// # use cuda_std::{host::Kernel, kernel};
+    /// #[kernel(batched)]
+    /// pub unsafe fn advance(steps: u64) {}
+    ///
+    /// let mut set = [0_u64];
+    /// // SAFETY: a set has 8 bytes.
+    /// unsafe { advance { steps: 7 }.batch().unwrap().write(set.as_mut_ptr().cast()) };
+    /// assert_eq!(set, [7]);
+    /// ```
     ///
     /// # Safety
     /// There is room for [`size`](Batch::size) bytes at `to`, an address that 8 divides, or one of the array
