@@ -123,8 +123,8 @@ const RUN: u32 = 4;
 /// Does `work(first, end)` for every run of rows that this block takes, of `at_once` rows a tile.
 ///
 /// The tiles of a run follow each other: the neighbours of a row, in several columns, are in the
-/// multiprocessor's cache when the next tile comes to them. Runs are short, so that what all blocks work on at
-/// a time is together too, and in the device's cache. All blocks take about as many tiles.
+/// multiprocessor's cache when the next tile comes to them. Runs are short, so that what all blocks work on
+/// at a time is together too, and in the device's cache. All blocks take about as many tiles.
 #[inline(always)]
 pub(super) fn by_runs(n_rows: u64, at_once: usize, mut work: impl FnMut(usize, usize)) {
     let (n_rows, grid) = (n_rows as usize, thread::grid_dim_x());

@@ -20,11 +20,11 @@ use super::reference::Reference;
 use super::scalars::Slot;
 use crate::error::Result;
 
+pub use at_once::{AtOnce, SideBySide};
+
+mod at_once;
 mod products;
 mod vectors;
-
-/// Backends of columns, and who is told when they do the same at once, if that is of use.
-pub type SideBySide<B> = (Vec<B>, Option<Arc<dyn AtOnce>>);
 
 /// A backend of one column, of which several can work side by side.
 pub trait OneColumn: Sized + Send + 'static {
@@ -33,18 +33,6 @@ pub trait OneColumn: Sized + Send + 'static {
     /// # Errors
     /// Those of the device.
     fn side_by_side(&self, count: usize) -> Result<SideBySide<Self>>;
-}
-
-/// Backends of columns that do the same at once: their work may wait for that of the others meanwhile.
-pub trait AtOnce: Send + Sync {
-    /// From now on it may.
-    fn begin(&self);
-
-    /// All of it is queued, and from now on none waits.
-    ///
-    /// # Errors
-    /// Those of the device.
-    fn end(&self) -> Result<()>;
 }
 
 impl OneColumn for Cpu {
