@@ -203,9 +203,7 @@ impl Dense for Gpu {
         let (parts, sums, reduction) = (parts as u32, sums.ptr(), self.reduction(s, Slot(j)));
         let kernel = dense_subtract_sum { n, leading, parts, sums, w, reduction };
         // SAFETY: the arrays were made for this many elements.
-        unsafe {
-            self.launch_reduction(work(shape.n.div_ceil(TILE), shape.n * (parts as usize + 2)), &kernel)
-        }
+        unsafe { self.launch_resident(work(shape.n.div_ceil(TILE), shape.n * (parts as usize + 2)), &kernel) }
     }
     fn normalise(&self, shape: Columns, v: &mut Self::Vector, s: &Self::Vector) -> Result<()> {
         let Columns { n, leading } = shape;
@@ -234,7 +232,7 @@ impl Dense for Gpu {
             monitor: monitor.argument(),
         };
         // SAFETY: the arrays were made for this many elements.
-        unsafe { self.launch_reduction(work(shape.n, shape.n * (shape.n + 3)), &kernel) }
+        unsafe { self.launch_resident(work(shape.n, shape.n * (shape.n + 3)), &kernel) }
     }
 }
 

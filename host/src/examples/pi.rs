@@ -53,7 +53,7 @@ impl Midpoints for Cpu {
 impl Midpoints for Gpu {
     fn heights(&self, n: usize, step: f64, s: &Self::Scalars, out: Slot) -> Result<()> {
         // SAFETY: the arrays were made for this many elements.
-        unsafe { self.launch_reduction(n, &pi_sum { n: n as u64, step, reduction: self.reduction(s, out) }) }
+        unsafe { self.launch_resident(n, &pi_sum { n: n as u64, step, reduction: self.reduction(s, out) }) }
     }
 }
 

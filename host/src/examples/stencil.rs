@@ -240,7 +240,7 @@ impl Stencil for Gpu {
             _ => {
                 let kernel = stencil_max::<4> { grid, weights, b, u, v, reduction, monitor };
                 // SAFETY: the arrays were made for this many elements.
-                unsafe { self.launch_reduction(work(grid, 4), &kernel) }
+                unsafe { self.launch_resident(work(grid, 4), &kernel) }
             }
         }
     }

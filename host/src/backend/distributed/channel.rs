@@ -90,7 +90,7 @@ impl Channel {
         let kernel = put::<T> { n: n as u64, places, x: x.ptr(), outbox, guard };
         // SAFETY: the places are those of elements of x: `DistributedMatrix` has checked that. The targets
         // are within windows of ranks that wait for this.
-        unsafe { gpu.launch_reduction(n, &kernel) }
+        unsafe { gpu.launch_resident(n, &kernel) }
     }
 
     /// Where the elements of others are when they have come.

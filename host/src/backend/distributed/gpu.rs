@@ -214,7 +214,7 @@ impl Gpu {
             guard: self.guard(),
         };
         // SAFETY: as above; the product has checked the slots of the dot products.
-        unsafe { self.launch_reduction(border.threads(), &kernel) }
+        unsafe { self.launch_resident(border.threads(), &kernel) }
     }
 }
 

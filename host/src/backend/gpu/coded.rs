@@ -93,7 +93,7 @@ impl Gpu {
         };
         // SAFETY: the matrix is valid, and has a place for the pivot of each row; without pivots its values
         // are not read.
-        unsafe { self.launch_reduction(matrix.n_rows, &kernel) }?;
+        unsafe { self.launch_resident(matrix.n_rows, &kernel) }?;
         Ok(Memory::<f64>::read(self, &s, Slot(0))? as u32)
     }
 }

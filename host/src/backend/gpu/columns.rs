@@ -66,6 +66,9 @@ impl Gpu {
         let absent = Column { x: std::ptr::null(), ..columns[0] };
         let columns: [Column<T, E>; K] = std::array::from_fn(|c| columns.get(c).copied().unwrap_or(absent));
         let (col_idx, values) = (a.col_idx.address as *const u32, a.values.address as *const T);
+        // Blocks take runs of rows.
+        // SAFETY: the matrix was checked when it was made, and the lengths before the product.
+        let launch = |work: Work, kernel: &dyn Kernel| unsafe { self.launch_resident(work, kernel) };
         match &a.layout {
             Layout::Sell { slices, bases } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -74,12 +77,12 @@ impl Gpu {
                     let indices = Indices16 { bases: bases.address as *const u32, distances: col_idx };
                     let kernel =
                         spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
-                    self.launch_columns(work, &kernel)
+                    launch(work, &kernel)
                 } else {
                     let indices = Indices32 { columns: col_idx };
                     let kernel =
                         spmv_sell_columns { n_rows, slice_ptr, permutation, indices, values, columns };
-                    self.launch_columns(work, &kernel)
+                    launch(work, &kernel)
                 }
             }
             &Layout::Coded { coding, ref slices } => {
@@ -93,7 +96,7 @@ impl Gpu {
                     values,
                     columns,
                 };
-                self.launch_columns(a.work_of(a.n_rows, vectors, count), &kernel)
+                launch(a.work_of(a.n_rows, vectors, count), &kernel)
             }
             &Layout::Compressed { compression, ref slices, ref pivots } => {
                 let (slice_ptr, permutation) = (slices.pointers(), slices.permutation());
@@ -109,21 +112,15 @@ impl Gpu {
                     pivot_values,
                     columns,
                 };
-                self.launch_columns(a.work_of(a.n_rows, vectors, count), &kernel)
+                launch(a.work_of(a.n_rows, vectors, count), &kernel)
             }
             &Layout::Crs { ref row_ptr, log2_lanes, .. } => {
                 let row_ptr = row_ptr.address as *const u32;
                 let kernel =
                     spmv_csr_columns::<T, K, E> { n_rows, log2_lanes, row_ptr, col_idx, values, columns };
-                self.launch_columns(a.work_of(a.n_rows << log2_lanes, vectors, count), &kernel)
+                launch(a.work_of(a.n_rows << log2_lanes, vectors, count), &kernel)
             }
             _ => unreachable!("asked before"),
         }
-    }
-
-    /// On as many blocks as are resident at once: the rows of each follow each other.
-    fn launch_columns(&self, work: Work, kernel: &dyn Kernel) -> Result<()> {
-        // SAFETY: the matrix was checked when it was made, and the lengths before the product.
-        unsafe { self.launch_reduction(work, kernel) }
     }
 }

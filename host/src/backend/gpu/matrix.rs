@@ -476,6 +476,6 @@ impl Gpu {
     #[track_caller]
     unsafe fn launch_threads(&self, reduces: bool, work: Work, kernel: &dyn Kernel) -> Result<()> {
         // SAFETY: the caller's promise.
-        unsafe { if reduces { self.launch_reduction(work, kernel) } else { self.launch(work, kernel) } }
+        unsafe { if reduces { self.launch_resident(work, kernel) } else { self.launch(work, kernel) } }
     }
 }

@@ -117,13 +117,14 @@ impl Gpu {
         unsafe { self.queue(bytes, [blocks, block], kernel) }
     }
 
-    /// Launches a kernel with a reduction: at least one block, so that the result is written even for
-    /// empty vectors, and no more than are resident at once, because every block costs a partial sum.
+    /// Launches at least one block, and no more than are resident at once: a kernel with a reduction, whose
+    /// result is written even for empty vectors, and whose every block costs a partial sum; or one whose
+    /// blocks take many rows.
     ///
     /// # Safety
     /// As of [`Gpu::launch`].
     #[track_caller]
-    pub(crate) unsafe fn launch_reduction(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
+    pub(crate) unsafe fn launch_resident(&self, work: impl Into<Work>, kernel: &dyn Kernel) -> Result<()> {
         let Work { threads, bytes } = work.into();
         let resident = self.device.resident_blocks(kernel.name(), BLOCK)?;
         let most = resident.min(MAX_REDUCTION_BLOCKS) as usize;

@@ -36,7 +36,7 @@ impl Gpu {
         };
         let threads = matrix.n_rows.next_multiple_of(SLICE);
         // SAFETY: the matrix is valid, and the arrays were made for its size.
-        unsafe { self.launch_reduction(threads, &kernel) }?;
+        unsafe { self.launch_resident(threads, &kernel) }?;
         if Memory::<f64>::read(self, &s, Slot(0))? > f64::from(u16::MAX) {
             return Ok(matrix);
         }

@@ -120,21 +120,21 @@ impl<T: Real> Vectors<T> for Gpu {
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n: x.len as u64, x: x.ptr(), y: y.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
-        unsafe { self.launch_reduction(Work::on::<T>(x.len, distinct(x, y)), &kernel) }
+        unsafe { self.launch_resident(Work::on::<T>(x.len, distinct(x, y)), &kernel) }
     }
     fn sum(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         check_slots("sum", s.len, out, 1)?;
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::sum { n: x.len as u64, x: x.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
-        unsafe { self.launch_reduction(Work::on::<T>(x.len, 1), &kernel) }
+        unsafe { self.launch_resident(Work::on::<T>(x.len, 1), &kernel) }
     }
     fn norm_max(&self, x: &DeviceVector<T>, s: &DeviceScalars<T>, out: Slot) -> Result<()> {
         check_slots("norm_max", s.len, out, 1)?;
         let (reduction, guard) = (self.reduction(s, out), self.guard());
         let kernel = reduce::norm_max { n: x.len as u64, x: x.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above, and vectors live until what is queued is done.
-        unsafe { self.launch_reduction(Work::on::<T>(x.len, 1), &kernel) }
+        unsafe { self.launch_resident(Work::on::<T>(x.len, 1), &kernel) }
     }
     fn angle_step(&self, s: &DeviceScalars<T>, dots: Slot, square: Slot, out: Slot) -> Result<()> {
         check_slots("angle_step", s.len, dots, 2)?;

@@ -83,7 +83,7 @@ impl<T: Real> RoundedRows<T> for Gpu {
             reduction: self.reduction(&s, Slot(0)),
         };
         // SAFETY: the matrix is valid, and the arrays were made for its size.
-        unsafe { self.launch_reduction(a.size.n_rows, &kernel) }?;
+        unsafe { self.launch_resident(a.size.n_rows, &kernel) }?;
         Ok(Memory::<f64>::read(self, &s, Slot(0))? as u32)
     }
 

@@ -35,9 +35,7 @@ impl<T: Real> Inverses<T> for Gpu {
         let s = Memory::<f64>::scalars(self, 2)?;
         let reduction = self.reduction(&s, Slot(0));
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe {
-            self.launch_reduction(entries, &dense_symmetry { n: n_rows, m: padded, dense, reduction })
-        }?;
+        unsafe { self.launch_resident(entries, &dense_symmetry { n: n_rows, m: padded, dense, reduction }) }?;
         let zero = negligible(Memory::<f64>::read(self, &s, Slot(0))?);
         let asymmetry: f64 = Memory::<f64>::read(self, &s, Slot(1))?;
         if asymmetry.is_nan() || asymmetry > zero {

@@ -42,6 +42,6 @@ impl Gpu {
         };
         let passes = (6 + usize::from(d.is_some())) * size_of::<T>() * n;
         // SAFETY: the lengths and slots are checked above.
-        unsafe { self.launch_reduction(Work::moving(n, (passes + bytes) as u64), &kernel) }
+        unsafe { self.launch_resident(Work::moving(n, (passes + bytes) as u64), &kernel) }
     }
 }

@@ -75,7 +75,7 @@ impl<T: Real, S: Real> Cast<T, S> for Gpu {
         let (n, reduction, guard) = (r.len as u64, self.reduction(s, out), self.guard());
         let kernel = reduce::dot { n, x: r.ptr(), y: z.ptr(), reduction, guard };
         // SAFETY: the lengths are checked above.
-        unsafe { self.launch_reduction(Work::on_both::<T, S>(r.len, 1, 1), &kernel) }
+        unsafe { self.launch_resident(Work::on_both::<T, S>(r.len, 1, 1), &kernel) }
     }
     fn cast_direction(
         &self,
