@@ -1,6 +1,8 @@
 //! The embedded PTX: current, complete, without calls, spills or doubled barriers.
 
 use cuda_builder::{CudaBuilder, Ptxas};
+use cuda_std::{BATCH, host::Kernel};
+use gpu_kernels::{blas1::fill, monitor::Guard};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -28,6 +30,20 @@ fn every_kernel_is_there_for_every_target() {
             "{}: missing {missing:?}, unknown {unknown:?}",
             sm(ptx)
         );
+    }
+}
+
+/// The macro that makes such entry points has the number of sets from nowhere else.
+#[test]
+fn a_batch_has_room_for_as_many_sets_as_are_launched_at_once() {
+    let guard = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
+    let fill = fill { n: 0, value: 0.0_f64, x: std::ptr::null_mut(), guard };
+    let set = fill.batch().unwrap();
+    let room = format!("{}_param_0[{}]", set.name(), BATCH * set.size());
+    for ptx in PTX {
+        let entries = entries(ptx.text);
+        let batch = entries.iter().find(|entry| entry.name == set.name()).unwrap();
+        assert!(batch.text.contains(&room), "{}: no {room}", sm(ptx));
     }
 }
 
