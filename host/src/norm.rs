@@ -1,6 +1,6 @@
 //! The 2-norm of a vector on the host.
 
-use crate::matrix::backward_error::most;
+use crate::matrix::backward_error::{larger, most_of_chunk};
 use crate::parallel::*;
 use crate::powers::{exponent, times};
 
@@ -13,17 +13,27 @@ pub(crate) fn squares(v: &[f64]) -> f64 {
 }
 
 fn sum(v: &[f64], of: impl Fn(f64) -> f64 + Sync) -> f64 {
-    // The sum of nothing is -0 in Rust.
-    let square = |v: &f64| of(*v) * of(*v);
-    let of_chunk = |v: &[f64]| v.iter().fold(0.0, |sum, v| sum + square(v));
-    let chunks: Vec<f64> = v.par_chunks(CHUNK).map(of_chunk).collect();
+    let chunks: Vec<f64> = v.par_chunks(CHUNK).map(|v| squares_of_chunk(v, &of)).collect();
     chunks.iter().fold(0.0, |sum, chunk| sum + chunk)
+}
+
+fn squares_of_chunk(v: &[f64], of: impl Fn(f64) -> f64) -> f64 {
+    v.iter().fold(0.0, |sum, &v| sum + of(v) * of(v))
 }
 
 /// `||v||_2`, also where squares vanish or overflow.
 pub(crate) fn norm(v: &[f64]) -> f64 {
-    let squares = squares(v);
-    if holds(squares) { squares.sqrt() } else { of_extreme(most(v), |e| sum(v, |v| times(v, e))) }
+    norms(v).0
+}
+
+/// `||v||_2`, also where squares vanish or overflow, and `||v||_inf`, NaN where an element is.
+pub(crate) fn norms(v: &[f64]) -> (f64, f64) {
+    let of_chunk = |v: &[f64]| (squares_of_chunk(v, |v| v), most_of_chunk(v));
+    let chunks: Vec<(f64, f64)> = v.par_chunks(CHUNK).map(of_chunk).collect();
+    let both = |(sum, max), &(squares, most): &_| (sum + squares, larger(max, most));
+    let (squares, max) = chunks.iter().fold((0.0, 0.0), both);
+    let two = if holds(squares) { squares.sqrt() } else { of_extreme(max, |e| sum(v, |v| times(v, e))) };
+    (two, max)
 }
 
 /// Whether a sum of squares has all of its digits.

@@ -58,7 +58,7 @@ pub struct Pass {
     pub solve_seconds: f64,
     /// Solutions to the host.
     pub download_seconds: f64,
-    /// Residuals on the host.
+    /// Residuals and backward errors.
     pub check_seconds: f64,
     /// From the first to the last.
     pub wall_seconds: f64,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use arithmetic::angle::step;
 use cuda_std::Real;
 
-use super::memory::{Length, Memory};
+use super::memory::{Length, Memory, check_lengths};
 use super::monitoring::{Monitoring, Progress, status};
 use super::products::check_slots;
 use super::scalars::{Coef, Slot};
@@ -58,8 +58,10 @@ impl<T: Real, H: HostBackend> Memory<T> for H {
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<Vec<T>>> {
         Ok((0..count).map(|_| self.zeros_in_memory(n)).collect())
     }
-    fn to_host(&self, x: &Vec<T>) -> Result<Vec<T>> {
-        Ok(x.clone())
+    fn copy_to_host(&self, x: &Vec<T>, values: &mut [T]) -> Result<()> {
+        check_lengths("a copy to the host", x.len(), &[("values", values.len())])?;
+        values.copy_from_slice(x);
+        Ok(())
     }
     fn scalars(&self, n: usize) -> Result<HostScalars<T>> {
         Ok(HostScalars::new(n))

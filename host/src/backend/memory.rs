@@ -3,6 +3,7 @@
 use cuda_std::Real;
 
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 
 /// How many elements a vector, or an array of scalars, has.
 pub trait Length {
@@ -35,9 +36,19 @@ pub trait Memory<T: Real>: Sized {
     /// `count` vectors of `n` zeros, side by side: a basis.
     #[track_caller]
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<Self::Vector>>;
+    /// Fills `values` with the elements of `x`; waits for them.
+    ///
+    /// # Errors
+    /// [`Error::Length`] where there are more or fewer of these.
+    #[track_caller]
+    fn copy_to_host(&self, x: &Self::Vector, values: &mut [T]) -> Result<()>;
     /// The elements of `x`; waits for them.
     #[track_caller]
-    fn to_host(&self, x: &Self::Vector) -> Result<Vec<T>>;
+    fn to_host(&self, x: &Self::Vector) -> Result<Vec<T>> {
+        let mut values = in_large_pages(vec![T::ZERO; x.length()]);
+        self.copy_to_host(x, &mut values)?;
+        Ok(values)
+    }
     /// `n` scalars, all 0.
     #[track_caller]
     fn scalars(&self, n: usize) -> Result<Self::Scalars>;

@@ -40,13 +40,13 @@ struct SetUp {
 
 impl SetUp {
     /// In the systems measured the transfers are as large as the matrix together, each of the products is as
-    /// large as it, and the hierarchy half as large again; [`Prediction`] may say more. What is there in its
+    /// large as it, and the hierarchy half as large again; the prediction may say more. What is there in its
     /// format is given back at once, but for what is kept.
-    fn of(a: &Csr<f64>, options: &Options, hierarchy_in_f32: bool) -> SetUp {
+    fn of(a: &Csr<f64>, options: &Options, hierarchy_in_f32: bool, prediction: Prediction) -> SetUp {
         let (nnz, n) = (a.nnz() as f64, a.n_rows() as f64);
         let number = number(options) as f64;
         let hierarchy_number = if hierarchy_in_f32 { 4.0 } else { 8.0 };
-        let Prediction { product, coarser } = Prediction::of(a, &options.amg);
+        let Prediction { product, coarser } = prediction;
         let in_crs = if options.reusable { 2.5 } else { 2.0 } + 2.0 * product.max(1.0);
         let hierarchy = 1.0 + coarser.max(0.5);
         // Two copies in f64 while the coarsest matrix is inverted, and the inverse.
@@ -78,7 +78,9 @@ pub(super) fn copied(
         if options.may_coarsen() {
             scope.spawn(|| {
                 let free = gpu.device().memory().map_or(0, |(free, _)| free);
-                let needed = SetUp::of(a, options, options.amg_precision != Some(Precision::F64)).bytes();
+                let (in_f32, prediction) =
+                    (options.amg_precision != Some(Precision::F64), Prediction::of(a, &options.amg));
+                let needed = SetUp::of(a, options, in_f32, prediction).bytes();
                 gpu.device().reserve(((0.8 * share * needed as f64) as u64).min(free / 2));
             });
         }
@@ -106,7 +108,9 @@ impl Plan {
 
     /// What multigrid takes, where that is the preconditioner.
     fn set_up(&self) -> Option<SetUp> {
-        self.has_hierarchy().then(|| SetUp::of(&self.a, &self.options, self.hierarchy_in_f32))
+        let prediction = || *self.prediction.get_or_init(|| Prediction::of(&self.a, &self.options.amg));
+        let of = || SetUp::of(&self.a, &self.options, self.hierarchy_in_f32, prediction());
+        self.has_hierarchy().then(of)
     }
 
     /// Bytes of vectors beside the set-up of a hierarchy: they are made after it, in what it has given back.

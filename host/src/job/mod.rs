@@ -11,6 +11,7 @@
 //! | `plan`, `choice` | checks and choices, before anything is allocated |
 //! | `memory` | the bytes that a plan needs |
 //! | `prepare`, `setup`, `run`, `solved` | a plan carried out, on one device or several, and what came of it |
+//! | `download` | solutions on their way to the host |
 //! | `many`, `columns` | several right-hand sides |
 //! | `projection` | right-hand sides outside of the range of a singular matrix |
 //! | `reorder` | another numbering of the unknowns |
@@ -35,6 +36,7 @@ mod climb;
 mod columns;
 mod device;
 pub mod dot;
+mod download;
 mod given;
 mod isolated;
 mod judge;

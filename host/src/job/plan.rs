@@ -1,6 +1,6 @@
 //! What is decided about a system before anything is allocated: checks, and choices with their reasons.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::choice::{Traits, choose_way};
 use super::report::Warning;
@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::matrix::{
     AnyMatrix, Choice, Csr, Format, Magnitudes, Survey, Target, block, check, choose, choose_blocks,
 };
+use crate::precond::amg::prediction::Prediction;
 use crate::precond::{self, Description, NullSpace, SingularBlocks};
 use crate::solver;
 use crate::solver::direct::Outlook;
@@ -31,6 +32,8 @@ pub(super) struct Plan {
     pub null_space: Option<NullSpace>,
     /// Whether a hierarchy is applied in f32.
     pub hierarchy_in_f32: bool,
+    /// How large the hierarchy will be, once somebody has asked.
+    pub prediction: OnceLock<Prediction>,
     /// Whether it is known that nothing on the diagonal is 0.
     pub is_divisible: bool,
     /// What is known of a factorisation of the matrix.
@@ -96,6 +99,7 @@ impl Plan {
             converts_on_device,
             null_space,
             hierarchy_in_f32,
+            prediction: OnceLock::new(),
             is_divisible,
             outlook,
             is_bound: false,

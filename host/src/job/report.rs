@@ -44,7 +44,8 @@ pub struct Report {
     /// How often the solver, converged by its own measure, was started again because the residual was still
     /// too large; its iterations are among those of the outcome.
     pub refinements: u32,
-    /// `||b - A x||_2 / ||b||_2`, recomputed on the host in f64; the norm itself where b = 0.
+    /// `||b - A x||_2 / ||b||_2`, recomputed from A, b and x in f64; the norm itself where b = 0. Where a GPU
+    /// has solved in f64, it is computed there, and rows of a sample are computed on the host beside it.
     pub relative_residual: f64,
     /// The normwise [backward error](crate::matrix::backward_error), whose residual is computed in f64 too.
     pub backward_error: f64,
@@ -63,7 +64,7 @@ pub struct Report {
     pub solve_seconds: f64,
     /// Seconds for moving the solution to the host.
     pub download_seconds: f64,
-    /// Seconds for residual and backward error on the host.
+    /// Seconds for residual and backward error.
     pub check_seconds: f64,
     /// Bytes that were expected to be needed on the device at most; `None` on the CPU.
     pub expected_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! The residual in f64 on the host: what every claim of a solver is checked with.
+//! The residual in f64: what every claim of a solver is checked with.
 
 use crate::parallel::*;
 
@@ -81,6 +81,29 @@ impl Norms {
         all.map(norms).collect()
     }
 
+    /// Whether some rows, computed here, say the same of norms that come from elsewhere: none of a sample is
+    /// larger but for rounding.
+    pub fn hold_for_sample(&self, a: &Csr<f64>, x: &[f64], b: &[f64]) -> bool {
+        /// Rows that are computed.
+        const SAMPLE: usize = 1024;
+        /// Of these a thread takes so many at least.
+        const LEAST: usize = 64;
+        /// An odd number, that of the golden ratio: multiples of it fall into no pattern of rows.
+        const STRIDE: usize = 0x9E37_79B9_7F4A_7C15;
+        let n = a.n_rows();
+        let is_larger = |k: usize| {
+            let i = if n <= SAMPLE { k } else { k.wrapping_mul(STRIDE) % n };
+            let (columns, values) = a.row(i);
+            let sum: f64 = columns.iter().zip(values).map(|(&c, &v)| (v * x[c as usize]).abs()).sum();
+            let rounding = (columns.len() + 2) as f64 * f64::EPSILON * (sum + b[i].abs());
+            // NaN is larger.
+            !(entry(a, x, b, i).abs() <= self.max + 2.0 * rounding)
+        };
+        let found: Vec<bool> =
+            (0..n.min(SAMPLE)).into_par_iter().with_min_len(LEAST).map(is_larger).collect();
+        !found.contains(&true)
+    }
+
     /// The same as if computed with twice the digits.
     pub fn in_twice_the_digits(a: &Csr<f64>, x: &[f64], b: &[f64]) -> Norms {
         let r = doubled_residual(a, x, b);
@@ -132,4 +155,27 @@ pub(super) fn relative(norm: f64, norm_b: f64) -> f64 {
 /// Where `x` or `b` is shorter than the matrix.
 pub fn relative_residual(a: &Csr<f64>, x: &[f64], b: &[f64]) -> f64 {
     relative(Norms::of(a, x, b).two, norm(b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::generate;
+
+    #[test]
+    fn norms_that_rows_contradict_do_not_hold() {
+        // Fewer rows than a sample, and more.
+        for problem in ["poisson2d:9", "poisson2d:60"] {
+            let a = generate(&problem.parse().unwrap(), 1).unwrap();
+            let x: Vec<f64> = (0..a.n_rows()).map(|i| 1.0 + (i % 5) as f64 * 0.3).collect();
+            let b = vec![0.1; x.len()];
+            let norms = Norms::of(&a, &x, &b);
+            assert!(norms.hold_for_sample(&a, &x, &b));
+            assert!(!Norms { max: 0.5 * norms.max, ..norms }.hold_for_sample(&a, &x, &b), "{problem}");
+            assert!(!Norms { max: f64::NAN, ..norms }.hold_for_sample(&a, &x, &b));
+            // All that is left is rounding.
+            let b = a.mul_vec(&x);
+            assert!(Norms { two: 0.0, max: 0.0 }.hold_for_sample(&a, &x, &b), "{problem}");
+        }
+    }
 }

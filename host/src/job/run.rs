@@ -1,5 +1,6 @@
 //! A plan carried out: what was set up for it, and solves with that.
 
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use super::refine::{Refined, refine};
 use super::residual::{Equation, Norms};
 use super::setup::{Clock, Computes, Number, Operators, Times, operators, preconditioner};
 use super::solved::{Rhs, Solved};
-use super::{Device, Options, Precision};
+use super::{Device, Options, Precision, download};
 use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
 use crate::error::Result;
@@ -125,11 +126,11 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         }
     }
 
-    /// The vector on the host, without its part in the null space.
-    fn to_host(&self, x: &B::Vector) -> Result<Vec<f64>> {
-        let mut x: Vec<f64> = self.backend.to_host(x)?.into_iter().map(Real::to_f64).collect();
+    /// A vector that came to the host, without its part in the null space.
+    fn arrived(&self, x: Vec<T>) -> Vec<f64> {
+        let mut x: Vec<f64> = x.into_iter().map(Real::to_f64).collect();
         self.plan.project(&mut x);
-        Ok(x)
+        x
     }
 
     /// Bytes that so many iterations had to move, the matrix read once for so many right-hand sides.
@@ -156,21 +157,51 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         (self.plan.a.n_rows() * size_of::<T>()) as u64
     }
 
-    /// What runs that ended with these x, for these right-hand sides, leave of them, and x on the host.
+    /// Runs `work`, and makes room for what a device computes meanwhile.
+    fn with_room<R>(&mut self, count: usize, work: impl FnOnce(&mut Self) -> R) -> (Vec<Vec<T>>, R) {
+        match self.device.gpu() {
+            Some(_) => download::with_room(count, self.plan.a.n_rows(), || work(self)),
+            None => (Vec::new(), work(self)),
+        }
+    }
+
+    /// What runs that ended with these x leave of these right-hand sides, and x on the host, where there may
+    /// be `room` for them.
     fn checked(
         &self,
         x: &[B::Vector],
+        b: &[B::Vector],
+        mut room: Vec<Vec<T>>,
         rhs: &[Rhs],
         times: &mut Times,
     ) -> Result<impl Iterator<Item = (Vec<f64>, Norms)> + use<T, B>> {
         let start = Instant::now();
-        let x: Vec<Vec<f64>> = x.iter().map(|x| self.to_host(x)).collect::<Result<_>>()?;
+        let to_host = |x: &B::Vector| match room.pop() {
+            Some(mut values) => self.backend.copy_to_host(x, &mut values).map(|()| values),
+            None => self.backend.to_host(x),
+        };
+        let on_host: Vec<Vec<T>> = x.iter().map(to_host).collect::<Result<_>>()?;
+        let on_host: Vec<Vec<f64>> = on_host.into_iter().map(|x| self.arrived(x)).collect();
         times.download += start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let systems: Vec<(&[f64], &[f64])> = x.iter().zip(rhs).map(|(x, rhs)| (&x[..], rhs.b)).collect();
-        let residuals = Norms::of_all(&self.plan.a, &systems);
-        times.check += start.elapsed().as_secs_f64();
-        Ok(x.into_iter().zip(residuals))
+        let clock = Clock::start(&self.device);
+        let there = match self.is_checked_on_device() {
+            true => download::norms(&self.backend, &*self.matrix, &x.iter().zip(b).collect::<Vec<_>>())?,
+            false => None,
+        };
+        let systems: Vec<(&[f64], &[f64])> =
+            on_host.iter().zip(rhs).map(|(x, rhs)| (&x[..], rhs.b)).collect();
+        let a = &self.plan.a;
+        let is_true = |(norms, &(x, b)): (&Norms, &(&[f64], &[f64]))| norms.hold_for_sample(a, x, b);
+        let there = there.filter(|norms| norms.iter().zip(&systems).all(is_true));
+        let residuals = there.unwrap_or_else(|| Norms::of_all(a, &systems));
+        times.check += clock.stop(times);
+        Ok(on_host.into_iter().zip(residuals))
+    }
+
+    /// Whether a device has the matrix, b and x as they are on the host.
+    fn is_checked_on_device(&self) -> bool {
+        let Plan { options, null_space, .. } = &self.plan;
+        self.device.gpu().is_some() && options.precision == Precision::F64 && null_space.is_none()
     }
 
     /// What came of a run that ended with x, not refined yet.
@@ -252,7 +283,7 @@ impl<T: Number, B: Computes<T>> Refined for System<T, B> {
         let b = self.vector(b)?;
         let mut x = self.start(start)?;
         let outcome = self.iterate(&b, &mut x, threshold, observer)?;
-        Ok((self.to_host(&x)?, outcome))
+        Ok((self.arrived(self.backend.to_host(&x)?), outcome))
     }
 }
 
@@ -270,11 +301,13 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         let before = self.device.counts();
         let clock = Clock::start(&self.device);
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
-        let outcome = self.iterate(&b, &mut x, threshold, &mut observer)?;
+        let (room, outcome) =
+            self.with_room(1, |system| system.iterate(&b, &mut x, threshold, &mut observer));
+        let outcome = outcome?;
         let seconds = clock.stop(times);
         let now = self.device.counts();
         let counts = now.zip(before).map(|(now, before)| now.since(&before));
-        let checked = self.checked(std::slice::from_ref(&x), std::slice::from_ref(rhs), times)?.next();
+        let checked = self.checked(from_ref(&x), from_ref(&b), room, from_ref(rhs), times)?.next();
         let checked = checked.expect("one for one");
         let mut solved = self.solved(checked, outcome, seconds, counts);
         let start = Instant::now();
@@ -310,8 +343,7 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
             Some(kept) => Some(kept),
             None => ManySolver::new(method, &self.backend, self.plan.a.n_rows(), &*self.m, rhs.len())?,
         };
-        let Some(columns) = made else { return Ok(None) };
-        self.columns = Some(columns);
+        let Some(mut columns) = made else { return Ok(None) };
         times.setup += start.elapsed().as_secs_f64();
 
         watch.tell(Stage::Upload);
@@ -325,18 +357,21 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         watch.tell(Stage::Solve);
         let before = self.device.counts();
         let start = Instant::now();
-        let System { columns: Some(columns), backend, matrix, .. } = self else { return Ok(None) };
         let norm_b = rhs.iter().map(|rhs| rhs.norm).fold(0.0, f64::max);
         let threshold = thresholds.iter().copied().fold(0.0, f64::max);
         let mut observer = Iterations { watch: &mut *watch, before: 0, norm_b, threshold };
         let b = ColumnVector::Each(b);
-        let (x, outcomes) = columns.solve(matrix, &b, thresholds, max_iterations, &mut observer)?;
-        backend.synchronize()?;
+        let (room, solved) = self.with_room(rhs.len(), |system| {
+            let solved = columns.solve(&system.matrix, &b, thresholds, max_iterations, &mut observer)?;
+            system.backend.synchronize().map(|()| solved)
+        });
+        self.columns = Some(columns);
+        let (x, outcomes) = solved?;
         let seconds = start.elapsed().as_secs_f64() / rhs.len() as f64;
         let counts = self.device.counts().zip(before).map(|(now, before)| now.since(&before));
 
         let mut all = Vec::new();
-        let checked = self.checked(x.columns(), rhs, times)?;
+        let checked = self.checked(x.columns(), b.columns(), room, rhs, times)?;
         for ((x, outcome), rhs) in checked.zip(outcomes).zip(rhs) {
             let mut solved = self.solved(x, outcome, seconds, counts);
             solved.bytes_moved = self.bytes_moved(solved.outcome.iterations, b.count());

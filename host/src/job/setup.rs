@@ -41,7 +41,7 @@ pub(super) struct Times {
     pub upload: f64,
     /// Copies of solutions to the host.
     pub download: f64,
-    /// Residuals on the host.
+    /// Residuals and backward errors.
     pub check: f64,
 }
 

@@ -40,6 +40,8 @@ pub(super) struct Rhs<'a> {
     pub b: &'a [f64],
     /// `||b||_2`.
     pub norm: f64,
+    /// `||b||_inf`.
+    pub max: f64,
     /// The norm of a residual that is small enough.
     pub threshold: f64,
     /// Where to start from; `None` for 0.
@@ -50,7 +52,7 @@ pub(super) struct Rhs<'a> {
 pub(super) struct Solved {
     pub x: Vec<f64>,
     pub outcome: Outcome,
-    /// `b - A x`, in f64 on the host.
+    /// `b - A x`, in f64.
     pub residual: Norms,
     /// How often the solver was started again from the true residual.
     pub refinements: u32,

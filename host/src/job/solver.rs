@@ -26,7 +26,7 @@ use super::solved::{Asked, Rhs, Solution, Solved};
 use crate::error::{Error, Result};
 use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
-use crate::norm::norm;
+use crate::norm::norms;
 use crate::solver::{Method, Stop, StopReason};
 
 /// Solves `A x = b` for one A and any number of b.
@@ -344,9 +344,9 @@ impl Solver {
 
     /// A right-hand side in the range of the matrix.
     pub(super) fn rhs<'a>(&self, asked: Asked<'a>) -> Rhs<'a> {
-        let norm = norm(asked.b);
+        let (norm, max) = norms(asked.b);
         let threshold = asked.stop(self.plan.options.stop).threshold(norm);
-        Rhs { b: asked.b, norm, threshold, start: asked.start }
+        Rhs { b: asked.b, norm, max, threshold, start: asked.start }
     }
 
     pub(super) fn check(&self, what: &'static str, v: &[f64]) -> Result<()> {
@@ -391,7 +391,8 @@ impl Solver {
     pub(super) fn report(&mut self, rhs: &Rhs, warnings: Vec<Warning>, solved: &Solved) -> Report {
         let plan = &self.plan;
         let start = Instant::now();
-        let backward_error = backward_error::of_norms(plan.norm, &solved.x, rhs.b, solved.residual.max);
+        let backward_error =
+            backward_error::of_maxima(plan.norm, most(&solved.x), rhs.max, solved.residual.max);
         let mut times = std::mem::take(&mut self.times);
         times.check += start.elapsed().as_secs_f64();
         let about = About {

@@ -7,7 +7,7 @@ use super::residual::{Norms, relative};
 use super::solved::{Rhs, Solved};
 use super::solver::Solver;
 use crate::analysis::Analysis;
-use crate::matrix::backward_error;
+use crate::matrix::backward_error::{most, of_maxima};
 use crate::precond::NullSpace;
 use crate::solver::StopReason;
 
@@ -17,7 +17,7 @@ impl Solver {
     fn is_rounding(&self, rhs: &Rhs, solved: &Solved) -> bool {
         /// Units of rounding.
         const UNITS: f64 = 16.0;
-        let error = || backward_error::of_norms(self.plan.norm, &solved.x, rhs.b, solved.residual.max);
+        let error = || of_maxima(self.plan.norm, most(&solved.x), rhs.max, solved.residual.max);
         self.plan.method.description().is_on_host
             && matches!(solved.outcome.reason, StopReason::Inaccurate { .. })
             && error() <= UNITS * f64::EPSILON

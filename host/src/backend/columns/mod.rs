@@ -191,6 +191,11 @@ impl<T: Real, B: Memory<T>> Memory<T> for Columns<B> {
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<Self::Vector>> {
         (0..count).map(|_| self.zeros(n)).collect()
     }
+    fn copy_to_host(&self, x: &Self::Vector, values: &mut [T]) -> Result<()> {
+        let n = values.len() / self.count();
+        let mut columns = self.backends.iter().enumerate();
+        columns.try_for_each(|(c, g)| g.copy_to_host(x.column(c), &mut values[c * n..][..n]))
+    }
     fn to_host(&self, x: &Self::Vector) -> Result<Vec<T>> {
         let columns = self.backends.iter().enumerate().map(|(c, g)| g.to_host(x.column(c)));
         Ok(columns.collect::<Result<Vec<_>>>()?.concat())

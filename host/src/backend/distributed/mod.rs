@@ -156,8 +156,8 @@ impl<T: Real, B: Memory<T>> Memory<T> for Distributed<B> {
     fn vectors(&self, n: usize, count: usize) -> Result<Vec<B::Vector>> {
         self.inner.vectors(n, count)
     }
-    fn to_host(&self, x: &B::Vector) -> Result<Vec<T>> {
-        self.inner.to_host(x)
+    fn copy_to_host(&self, x: &B::Vector, values: &mut [T]) -> Result<()> {
+        self.inner.copy_to_host(x, values)
     }
     fn scalars(&self, n: usize) -> Result<B::Scalars> {
         self.inner.scalars(n)

@@ -8,6 +8,7 @@ use cuda_std::{Real, memory::Word, warp::WARP_SIZE};
 
 use super::transfer;
 use crate::backend::Length;
+use crate::backend::memory::check_lengths;
 use crate::error::{Error, Result};
 use crate::launch::{Address, Handle, Launch};
 use crate::pages::in_large_pages;
@@ -154,9 +155,16 @@ impl<T: Real> DeviceVector<T> {
     #[track_caller]
     pub(crate) fn to_host(&self) -> Result<Vec<T>> {
         let mut values = in_large_pages(vec![T::ZERO; self.len]);
-        // SAFETY: both are valid for this many bytes.
-        unsafe { transfer::download(&*self.buffer.device, &mut values, self.address())? };
+        self.copy_to_host(&mut values)?;
         Ok(values)
+    }
+
+    /// Fills `values` with the elements.
+    #[track_caller]
+    pub(crate) fn copy_to_host(&self, values: &mut [T]) -> Result<()> {
+        check_lengths("a copy to the host", self.len, &[("values", values.len())])?;
+        // SAFETY: both are valid for this many bytes.
+        unsafe { transfer::download(&*self.buffer.device, values, self.address()) }
     }
 }
 

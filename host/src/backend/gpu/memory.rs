@@ -33,8 +33,8 @@ impl<T: Real> Memory<T> for Gpu {
         };
         Ok((0..count).map(column).collect())
     }
-    fn to_host(&self, x: &DeviceVector<T>) -> Result<Vec<T>> {
-        x.to_host()
+    fn copy_to_host(&self, x: &DeviceVector<T>, values: &mut [T]) -> Result<()> {
+        x.copy_to_host(values)
     }
     fn scalars(&self, n: usize) -> Result<DeviceScalars<T>> {
         self.allocate(n)

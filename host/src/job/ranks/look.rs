@@ -126,7 +126,8 @@ mod tests {
                 let before = uploaded();
                 let system = super::super::prepare(plan, there, &device, &ranks, &mut watch, &mut times);
                 let (mut system, uploaded) = (system.unwrap(), uploaded() - before);
-                let rhs = Rhs { b: &b, norm: crate::norm::norm(&b), threshold: 1e-8, start: None };
+                let (norm, max) = crate::norm::norms(&b);
+                let rhs = Rhs { b: &b, norm, max, threshold: 1e-8, start: None };
                 (system.solve(&rhs, &mut watch, &mut times).unwrap(), uploaded)
             };
             let there =

@@ -144,9 +144,9 @@ impl Solver {
     fn solve_sized(&mut self, asked: Asked) -> Result<Solution> {
         let mut b = Cow::Borrowed(asked.b);
         let projection = self.project(&mut b)?;
-        let norm = self.rows.norm(&b)?;
+        let (norm, max) = (self.rows.norm(&b)?, self.rows.most(&b)?);
         let stop = asked.stop(self.options.stop);
-        let rhs = Rhs { b: &b, norm, threshold: stop.threshold(norm), start: None };
+        let rhs = Rhs { b: &b, norm, max, threshold: stop.threshold(norm), start: None };
         let mut warnings = self.chosen.warnings.clone();
         warnings.extend(projection.as_ref().map(Projection::warning));
         let mut solved = self.attempt(&rhs)?;

@@ -47,8 +47,7 @@ impl Solver {
     /// Of the solve for a right-hand side. All ranks call this, as the others here.
     pub(super) fn report(&mut self, rhs: &Rhs, warnings: Vec<Warning>, solved: &Solved) -> Result<Report> {
         let Facts { n_rows, nnz, norm, .. } = self.facts;
-        let (x, b) = (self.rows.most(&solved.x)?, self.rows.most(rhs.b)?);
-        let backward_error = of_maxima(norm, x, b, solved.residual.max);
+        let backward_error = of_maxima(norm, self.rows.most(&solved.x)?, rhs.max, solved.residual.max);
         let about = About {
             n_rows,
             nnz,
