@@ -284,6 +284,7 @@ impl Builder {
             numbering,
             divided,
             copy,
+            pattern: None,
             prepared,
             needs_f64,
             watch,

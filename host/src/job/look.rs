@@ -12,7 +12,7 @@ use crate::analysis::{Closer, Mirrored};
 use crate::backend::gpu::Gpu;
 use crate::error::{Error, Result};
 use crate::matrix::{Csr, Survey, check};
-use crate::setup::DeviceCsr;
+use crate::setup::{DeviceCsr, KnownPattern};
 
 /// With fewer entries the host is done before a device has begun.
 const SMALL: usize = 50_000;
@@ -23,6 +23,8 @@ pub(super) enum Place<'a> {
     Host,
     /// The device that is to solve with it.
     Device(&'a Device),
+    /// The same, where the pattern of the matrix may be already.
+    Again(&'a Device, &'a KnownPattern),
     /// Those of several ranks, of which the first has this one.
     Ranks(&'a Device, &'a Ranks),
 }
@@ -43,6 +45,10 @@ impl Copied {
     /// On one device.
     pub fn whole(self) -> Option<DeviceCsr<f64>> {
         if let Copied::Whole(copy) = self { Some(copy) } else { None }
+    }
+    /// Its pattern on one device, as long as that is used.
+    pub fn pattern(&self) -> Option<KnownPattern> {
+        if let Copied::Whole(copy) = self { Some(copy.known_pattern()) } else { None }
     }
     /// On those of several ranks.
     pub fn on_ranks(self) -> Option<OnDevices> {
@@ -72,7 +78,7 @@ impl Look {
     pub fn at(a: &mut Arc<Csr<f64>>, place: Place, options: &Options, times: &mut Times) -> Result<Look> {
         check::check_square(a)?;
         let gpu = match place {
-            Place::Device(device) if is_worthwhile(a, options) => {
+            Place::Device(device) | Place::Again(device, _) if is_worthwhile(a, options) => {
                 let has_room = |gpu: &&Gpu| DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz());
                 device.gpu().filter(has_room).map(|gpu| (gpu, device))
             }
@@ -89,7 +95,11 @@ impl Look {
         let (survey, copy) = match (gpu, on_ranks) {
             (Some((gpu, device)), _) => {
                 let clock = Clock::start(device);
-                let copy = copied(gpu, a, 0..a.n_rows(), options)?;
+                let filled = match place {
+                    Place::Again(_, pattern) => pattern.filled(gpu, a)?,
+                    _ => None,
+                };
+                let copy = filled.map_or_else(|| copied(gpu, a, 0..a.n_rows(), options), Ok)?;
                 times.upload += clock.seconds();
                 (copy.survey(gpu)?, Copied::Whole(copy))
             }

@@ -124,6 +124,12 @@ impl Plan {
         self.precond.description().has_hierarchy
     }
 
+    /// Whether what is set up keeps the matrix in CRS, for other values.
+    pub fn keeps_pattern(&self) -> bool {
+        let Options { reusable, block_size, near_null, .. } = &self.options;
+        *reusable && self.has_hierarchy() && *block_size == 1 && near_null.is_none()
+    }
+
     /// What the preconditioner is kept out of. One that the method brings is not: its part of x is removed in
     /// the end.
     pub fn projections(&self) -> Option<&NullSpace> {

@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::matrix::backward_error::most;
 use crate::matrix::{IntoCsr, backward_error, check};
 use crate::norm::norms;
+use crate::setup::KnownPattern;
 use crate::solver::{Method, Stop, StopReason};
 
 /// Solves `A x = b` for one A and any number of b.
@@ -70,6 +71,8 @@ pub struct Solver {
     /// The matrix of the plan on the device, where it was looked at there, until something is set up with
     /// it.
     pub(super) copy: Copied,
+    /// Its pattern there.
+    pub(super) pattern: Option<KnownPattern>,
     pub(super) prepared: Option<Box<dyn Prepared>>,
     /// Whether f32 turned out to be too little for the hierarchy.
     pub(super) needs_f64: bool,
@@ -144,7 +147,11 @@ impl Solver {
         self.device.clone().run(|| {
             let mut a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
             let (options, mut times) = (self.plan.options.clone(), Times::default());
-            let here = if self.ranks.is_none() { Place::Device(&self.device) } else { Place::Host };
+            let here = match &self.pattern {
+                Some(pattern) if self.plan.keeps_pattern() => Place::Again(&self.device, pattern),
+                _ if self.ranks.is_none() => Place::Device(&self.device),
+                _ => Place::Host,
+            };
             let Look { survey, copy, divided, .. } = Look::at(&mut a, here, &options, &mut times)?;
             let mut plan = Plan::new(a, options, &survey, survey.is_mirrored, self.device.target())?;
             plan.hierarchy_in_f32 &= !self.needs_f64;
@@ -166,6 +173,7 @@ impl Solver {
 
 impl Solver {
     pub(super) fn prepare(&mut self) -> Result<()> {
+        self.pattern = self.copy.pattern();
         let Solver { device, ranks, plan, watch, times, copy, .. } = self;
         self.prepared = Some(prepare(plan.clone(), copy.take(), device, ranks.as_ref(), watch, times)?);
         Ok(())

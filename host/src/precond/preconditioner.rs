@@ -102,8 +102,9 @@ pub trait Preconditioner<T: Real, B: Backend<T>>: Send {
         Ok(None)
     }
 
-    /// Takes the values of `a`, another matrix of the same pattern, which may be where the backend computes
-    /// already. `false` where it cannot, and is to be set up again.
+    /// Takes the values of `a`, another matrix of the same pattern for which the same preconditioner can be
+    /// made, and which may be where the backend computes already. `false` where it cannot, and is to be set
+    /// up again.
     fn update_values(&mut self, _backend: &B, _a: &Arc<Csr<T>>, _there: Option<&B::Csr>) -> Result<bool>
     where
         B: Matrices<T>,

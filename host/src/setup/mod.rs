@@ -61,6 +61,7 @@ pub use inverse::Inverses;
 pub use matrix::device::DeviceCsr;
 pub(crate) use matrix::distributed::DistributedCsr;
 pub use matrix::indices::DeviceIndices;
+pub(crate) use matrix::pattern::KnownPattern;
 pub use matrix::{Blocks, Matrices, Size};
 pub use near_null::{NearNullSpaces, Orthonormal};
 pub use parts::Parts;

@@ -6,7 +6,8 @@ use cuda_std::Real;
 use gpu_kernels::setup::scan::{TILE, span_scan, span_sums};
 
 use super::matrix::Size;
-use super::matrix::device::{DeviceCsr, DevicePattern};
+use super::matrix::device::DeviceCsr;
+use super::matrix::pattern::DevicePattern;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::{Buffer, check_reach};
 use crate::backend::gpu::transfer;

@@ -29,11 +29,10 @@ pub fn make<T: Real, B: AnyPrecision<T>>(source: Source<T, B>) -> Result<Box<dyn
     let (amg, in_f32) = (&parameters.amg, parameters.hierarchy_in_f32);
     // Blocks and near-null vectors keep nothing, and are set up anew.
     let near_null = parameters.near_null.as_deref();
+    let csr = csr.expect("uploaded for a hierarchy");
     let (m, _) = if parameters.reusable && parameters.block_size == 1 && near_null.is_none() {
-        drop(csr);
-        backend.amg_reusable(a, amg, in_f32)?
+        backend.amg_reusable(a, csr.first().clone(), amg, in_f32)?
     } else {
-        let csr = csr.expect("uploaded for a hierarchy");
         backend.amg_of(csr, Some(product), amg, near_null, in_f32)?
     };
     Ok(m)

@@ -100,8 +100,14 @@ pub trait AnyPrecision<T: Real>: Precisions<T, T> {
         in_f32: bool,
     ) -> Result<AnyAmg<T, Self>>;
 
-    /// [`Amg::setup_reusable`] with the hierarchy applied in T, or in f32.
-    fn amg_reusable(&self, a: &Arc<Csr<T>>, params: &Params, in_f32: bool) -> Result<AnyAmg<T, Self>>;
+    /// [`Amg::reusable_of`] with the hierarchy applied in T, or in f32.
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
+        there: Self::Csr,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<AnyAmg<T, Self>>;
 }
 
 impl<T: Real, B> AnyPrecision<T> for B
@@ -122,10 +128,16 @@ where
         }
     }
 
-    fn amg_reusable(&self, a: &Arc<Csr<T>>, params: &Params, in_f32: bool) -> Result<AnyAmg<T, Self>> {
+    fn amg_reusable(
+        &self,
+        a: &Arc<Csr<T>>,
+        there: Self::Csr,
+        params: &Params,
+        in_f32: bool,
+    ) -> Result<AnyAmg<T, Self>> {
         match in_f32 {
-            true => Amg::<T, f32, B>::setup_reusable(self, a, params).map(any),
-            false => Amg::<T, T, B>::setup_reusable(self, a, params).map(any),
+            true => Amg::<T, f32, B>::reusable_of(self, a, there, params).map(any),
+            false => Amg::<T, T, B>::reusable_of(self, a, there, params).map(any),
         }
     }
 }

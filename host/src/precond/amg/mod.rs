@@ -190,9 +190,19 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
         params.check()?;
         check::check_square(a)?;
         check::check_diagonal(a, "amg")?;
+        Self::reusable_of(backend, a, Matrices::<T>::csr(backend, a)?, params)
+    }
+
+    /// The same of a matrix that is in the backend's memory too, square and without zeros on its diagonal.
+    fn reusable_of(
+        backend: &B,
+        a: &Arc<Csr<T>>,
+        there: <B as Matrices<T>>::Csr,
+        params: &Params,
+    ) -> Result<Self> {
         let options = SetupOptions { near_null: None, keep: true };
-        let on_device = Blocks::scalar(Matrices::<T>::csr(backend, a)?);
-        let mut hierarchy = build_where_asked::<T, B>(backend, on_device, None, params, options)?;
+        let there = Blocks::scalar(there);
+        let mut hierarchy = build_where_asked::<T, B>(backend, there, None, params, options)?;
         let mut amg = Self::from_hierarchy(backend, &mut hierarchy, true, params)?;
         amg.reusable = Some(Reusable { pattern: a.clone(), hierarchy, params: params.clone() });
         Ok(amg)
@@ -265,9 +275,11 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
     /// [`Amg::setup_reusable`]; [`Error::Diagonal`] as there: then nothing has changed. After an error of the
     /// device it must not be used any more.
     pub fn update_values(&mut self, backend: &B, a: &Arc<Csr<T>>) -> Result<()> {
+        check::check_diagonal(a, "amg")?;
         self.update_from(backend, a, None)
     }
 
+    /// The same without a look at the diagonal, of a matrix that may be in the backend's memory too.
     fn update_from(&mut self, backend: &B, a: &Arc<Csr<T>>, there: Option<&B::Csr>) -> Result<()> {
         let Some(Reusable { pattern, .. }) = &self.reusable else {
             return Err(Error::Matrix(
@@ -275,7 +287,6 @@ impl<T: Real, S: Real, B: Precisions<T, S>> Amg<T, S, B> {
             ));
         };
         check_pattern(pattern, a)?;
-        check::check_diagonal(a, "amg")?;
         let a = match there {
             Some(a) => a.clone(),
             None => backend.csr(a)?,

@@ -14,7 +14,8 @@ use crate::error::Result;
 use crate::matrix::block::check_sizes;
 use crate::setup::launch::{log2_lanes_for, mean};
 use crate::setup::matrix::Blocks;
-use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::pattern::DevicePattern;
 
 impl<T: Real> BlockMatrices<T> for Gpu {
     fn count_blocks(&self, a: &DeviceCsr<T>, block: usize) -> Result<usize> {

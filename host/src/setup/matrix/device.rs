@@ -34,36 +34,6 @@ pub struct DeviceCsr<T> {
     pub(in crate::setup) element: PhantomData<T>,
 }
 
-/// Where the entries of a matrix in CRS are, in device memory.
-#[derive(Clone)]
-pub(in crate::setup) struct DevicePattern {
-    pub size: Size,
-    /// `n_rows + 1` of 32 bits.
-    pub row_ptr: Arc<Buffer>,
-    pub col_idx: Arc<Buffer>,
-}
-
-impl DevicePattern {
-    /// The pattern, for kernels.
-    pub fn pattern(&self) -> Pattern {
-        Pattern { row_ptr: self.row_ptr.address as *const u32, col_idx: self.columns() }
-    }
-    /// The columns, to be written.
-    pub fn columns(&self) -> *mut u32 {
-        self.col_idx.address as *mut u32
-    }
-    /// Logarithm of the number of lanes that share a row.
-    pub fn log2_lanes(&self) -> u32 {
-        log2_lanes(self.size.n_rows, self.size.nnz)
-    }
-    /// A matrix with undefined values.
-    pub fn with_values<T: Real>(self, device: &Arc<dyn Launch>) -> Result<DeviceCsr<T>> {
-        let DevicePattern { size, row_ptr, col_idx } = self;
-        let values = Buffer::new(device, size.nnz * size_of::<T>())?;
-        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
-    }
-}
-
 impl<T: Real> DeviceCsr<T> {
     /// Whether a device has room for a copy of so many rows and entries.
     pub(crate) fn has_room(gpu: &Gpu, n_rows: usize, nnz: usize) -> bool {
@@ -285,11 +255,6 @@ impl<T: Real> DeviceCsr<T> {
     /// Pattern and values, for kernels.
     pub(in crate::setup) fn rows(&self) -> Rows<T> {
         Rows { pattern: self.pattern(), values: self.values() }
-    }
-
-    /// Pattern alone, which is shared.
-    pub(in crate::setup) fn shared_pattern(&self) -> DevicePattern {
-        DevicePattern { size: self.size, row_ptr: self.row_ptr.clone(), col_idx: self.col_idx.clone() }
     }
 
     /// Logarithm of the number of lanes that share a row.

@@ -14,6 +14,7 @@ pub(super) mod distributed;
 pub(super) mod exchange;
 mod host;
 pub(super) mod indices;
+pub(super) mod pattern;
 
 /// Rows, columns and stored entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,8 @@ use super::twins::may_have_twins;
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::buffer::Buffer;
 use crate::error::Result;
-use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::pattern::DevicePattern;
 
 impl<T: Real> SparseProducts<T> for Gpu {
     fn product(&self, a: &DeviceCsr<T>, b: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {

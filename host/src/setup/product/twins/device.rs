@@ -15,7 +15,8 @@ use crate::backend::gpu::buffer::{Buffer, download};
 use crate::error::Result;
 use crate::setup::launch::mean;
 use crate::setup::matrix::Size;
-use crate::setup::matrix::device::{DeviceCsr, DevicePattern};
+use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::pattern::DevicePattern;
 use crate::setup::product::lanes::lanes_of_values;
 
 /// Entries of a matrix, and of a row of it, from which it is worth to look for twins: nodes with several
