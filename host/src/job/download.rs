@@ -6,15 +6,21 @@ use std::thread;
 use cuda_std::Real;
 
 use super::residual::Norms;
-use crate::backend::{Backend, Length, Slot, Then};
-use crate::error::{Error, Result};
+use crate::backend::{Backend, Slot, Then};
+use crate::error::Result;
+use crate::matrix::Target;
 use crate::norm::holds;
 use crate::pages::in_large_pages;
 use crate::parallel::*;
 
-/// Runs `work`, and makes room for `count` vectors of n elements on the host meanwhile, where they are long.
-/// The system hands pages out when they are written first, which takes longer than the copy from a device.
-pub(super) fn with_room<T: Real, R>(count: usize, n: usize, work: impl FnOnce() -> R) -> (Vec<Vec<T>>, R) {
+/// Runs `work` on a GPU, and makes room for `count` vectors of n elements on the host meanwhile, where they
+/// are long. The system hands pages out when they are written first, which takes longer than the copy from a
+/// device.
+pub(super) fn with_room<T: Real, R>(
+    target: Target,
+    (count, n): (usize, usize),
+    work: impl FnOnce() -> R,
+) -> (Vec<Vec<T>>, R) {
     /// Bytes that are worth a thread.
     const LONG: usize = 1 << 20;
     const PAGE: usize = 4096;
@@ -27,7 +33,7 @@ pub(super) fn with_room<T: Real, R>(count: usize, n: usize, work: impl FnOnce() 
         values.par_chunks_mut(PAGES * length).for_each(touch);
         values
     };
-    if count * n * size_of::<T>() < LONG {
+    if target == Target::Cpu || count * n * size_of::<T>() < LONG {
         return (Vec::new(), work());
     }
     thread::scope(|scope| {
@@ -37,26 +43,22 @@ pub(super) fn with_room<T: Real, R>(count: usize, n: usize, work: impl FnOnce() 
     })
 }
 
-/// How large `b - A x` is for each pair of x and b, computed where they are; `None` where the squares are out
-/// of the range of a sum, or there is no memory for a residual.
+/// How large `b - A x` is for each pair of x and b, computed where they are, in r; `None` where the squares
+/// are out of the range of a sum. Of ranks all call this.
 ///
 /// # Errors
-/// Those of the device.
+/// Those of the device, and of ranks.
 pub(super) fn norms<T: Real, B: Backend<T>>(
     backend: &B,
     a: &B::Matrix,
     pairs: &[(&B::Vector, &B::Vector)],
+    r: &mut B::Vector,
 ) -> Result<Option<Vec<Norms>>> {
-    let n = pairs.first().map_or(0, |(_, b)| b.length());
-    let mut r = match backend.zeros(n) {
-        Err(Error::DeviceMemory { .. }) => return Ok(None),
-        made => made?,
-    };
     let scalars = backend.scalars(2 * pairs.len())?;
     for (k, (x, b)) in pairs.iter().enumerate() {
-        backend.multiply(a, x, Then::Residual { b, r: &mut r })?;
-        backend.dot(&r, &r, &scalars, Slot(2 * k))?;
-        backend.norm_max(&r, &scalars, Slot(2 * k + 1))?;
+        backend.multiply(a, x, Then::Residual { b, r })?;
+        backend.dot(r, r, &scalars, Slot(2 * k))?;
+        backend.norm_max(r, &scalars, Slot(2 * k + 1))?;
     }
     let found = backend.read_all(&scalars)?;
     let of_pair = |found: &[T]| {
@@ -73,6 +75,7 @@ mod tests {
     use super::*;
     use crate::backend::gpu::Gpu;
     use crate::backend::{Memory, Products, Vectors};
+    use crate::error::Error;
     use crate::launch::sim::Sim;
     use crate::matrix::{AnyMatrix, Csr, Format};
     use crate::problem::generate;
@@ -80,7 +83,7 @@ mod tests {
     #[test]
     fn room_is_there_when_the_work_is_done() {
         let n = (1 << 17) + 3;
-        let (room, done) = with_room::<f64, _>(2, n, || 7);
+        let (room, done) = with_room::<f64, _>(Target::Gpu, (2, n), || 7);
         assert_eq!((room.len(), done), (2, 7));
         let gpu = Gpu::new(Arc::new(Sim::strict())).unwrap();
         let given: Vec<f64> = (0..n).map(|i| 0.5 + i as f64).collect();
@@ -90,7 +93,7 @@ mod tests {
             assert_eq!(values, given);
         }
         // Not worth a thread.
-        assert!(with_room::<f32, _>(1, 1000, || ()).0.is_empty());
+        assert!(with_room::<f32, _>(Target::Gpu, (1, 1000), || ()).0.is_empty());
         let too_short = gpu.copy_to_host(&x, &mut [0.0; 5]);
         assert!(matches!(too_short, Err(Error::Length { found: 5, .. })));
     }
@@ -106,7 +109,8 @@ mod tests {
         let (on_device, mut other) = (gpu.vector(&x).unwrap(), gpu.zeros(a.n_rows()).unwrap());
         gpu.fill(size / 3.0, &mut other).unwrap();
         let given = gpu.vector(&b).unwrap();
-        let found = norms(&gpu, &matrix, &[(&on_device, &given), (&other, &given)]).unwrap();
+        let mut r = gpu.vector(&vec![f64::NAN; a.n_rows()]).unwrap();
+        let found = norms(&gpu, &matrix, &[(&on_device, &given), (&other, &given)], &mut r).unwrap();
         (found, Norms::of(a, &x, &b))
     }
 

@@ -16,7 +16,7 @@ use super::solved::{Rhs, Solved};
 use super::{Device, Options, Precision, download};
 use crate::backend::gpu::check_memory;
 use crate::backend::{ColumnVector, Operator, Storage};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::launch::Counts;
 use crate::matrix::Csr;
 use crate::precond::Preconditioner;
@@ -159,10 +159,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
 
     /// Runs `work`, and makes room for what a device computes meanwhile.
     fn with_room<R>(&mut self, count: usize, work: impl FnOnce(&mut Self) -> R) -> (Vec<Vec<T>>, R) {
-        match self.device.gpu() {
-            Some(_) => download::with_room(count, self.plan.a.n_rows(), || work(self)),
-            None => (Vec::new(), work(self)),
-        }
+        download::with_room(self.device.target(), (count, self.plan.a.n_rows()), || work(self))
     }
 
     /// What runs that ended with these x leave of these right-hand sides, and x on the host, where there may
@@ -184,10 +181,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         let on_host: Vec<Vec<f64>> = on_host.into_iter().map(|x| self.arrived(x)).collect();
         times.download += start.elapsed().as_secs_f64();
         let clock = Clock::start(&self.device);
-        let there = match self.is_checked_on_device() {
-            true => download::norms(&self.backend, &*self.matrix, &x.iter().zip(b).collect::<Vec<_>>())?,
-            false => None,
-        };
+        let there = self.norms_on_device(x, b)?;
         let systems: Vec<(&[f64], &[f64])> =
             on_host.iter().zip(rhs).map(|(x, rhs)| (&x[..], rhs.b)).collect();
         let a = &self.plan.a;
@@ -198,10 +192,18 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         Ok(on_host.into_iter().zip(residuals))
     }
 
-    /// Whether a device has the matrix, b and x as they are on the host.
-    fn is_checked_on_device(&self) -> bool {
-        let Plan { options, null_space, .. } = &self.plan;
-        self.device.gpu().is_some() && options.precision == Precision::F64 && null_space.is_none()
+    /// How large `b - A x` is for each pair of x and b, where a device has these and A as they are on the
+    /// host, and memory for it.
+    fn norms_on_device(&self, x: &[B::Vector], b: &[B::Vector]) -> Result<Option<Vec<Norms>>> {
+        let Plan { a, options, null_space, .. } = &self.plan;
+        if self.device.gpu().is_none() || options.precision != Precision::F64 || null_space.is_some() {
+            return Ok(None);
+        }
+        let mut r = match self.backend.zeros(a.n_rows()) {
+            Err(Error::DeviceMemory { .. }) => return Ok(None),
+            made => made?,
+        };
+        download::norms(&self.backend, &*self.matrix, &x.iter().zip(b).collect::<Vec<_>>(), &mut r)
     }
 
     /// What came of a run that ended with x, not refined yet.

@@ -12,7 +12,7 @@
 //! | `orders` | what rank 0 says |
 //! | `part` | what a rank has set up, and solves with |
 //! | `serve` | the other ranks |
-//! | `share` | what each rank gets of a system |
+//! | `share`, `whole` | what each rank gets of a system, and rank 0 beside |
 //! | `system` | rank 0 |
 //! | `there` | rows that are on the devices already |
 
@@ -37,6 +37,7 @@ mod serve;
 mod share;
 mod system;
 mod there;
+mod whole;
 
 pub use info::Info;
 pub(super) use look::OnDevices;

@@ -8,6 +8,7 @@ use cuda_std::Real;
 use super::observer::Agreed;
 use super::orders::Choices;
 use super::share::Share;
+use super::whole::Whole;
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::gpu::buffer::check_reach;
 use crate::backend::{Memory, Operator, Storage};
@@ -15,13 +16,15 @@ use crate::comm::{Block, Comm, Partition, Piece, Runs, agree_within, sums, told}
 use crate::error::Result;
 use crate::job::plan::{Plan, choose_format, converts_on_device};
 use crate::job::progress::Watch;
-use crate::job::setup::{Computes, Number, Operators, Times, operators, taken_as};
-use crate::job::{Device, Options, Precision, Precond};
+use crate::job::residual::Norms;
+use crate::job::setup::{Clock, Computes, Number, Times, taken_as};
+use crate::job::{Device, Options, Precision, Precond, download};
 use crate::matrix::{AnyMatrix, Csr, Format, Padding, Target};
+use crate::pages::in_large_pages;
 use crate::precond::amg::{Cycle, Known, NearNull, OnAll, OwnRows};
 use crate::precond::{
-    AmgOnRanks, Gathered, Identity, Jacobi, JacobiSweeps, Parameters, Preconditioner, Projected,
-    RestrictedSchwarz, Source, Subdomain, amg, ilu,
+    AmgOnRanks, Gathered, Identity, Jacobi, JacobiSweeps, Preconditioner, Projected, RestrictedSchwarz,
+    Source, Subdomain, amg, ilu,
 };
 use crate::setup::{Blocks, DeviceCsr, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
@@ -38,11 +41,31 @@ pub(super) struct Root<'a> {
 pub(super) struct Solved {
     pub x: Vec<f64>,
     pub outcome: Outcome,
+    /// How large `b - A x` is on all ranks, as they compute it.
+    pub norms: Option<Norms>,
     pub exchanged: Exchanged,
     /// Bytes that the iterations had to move here.
     pub bytes_moved: u64,
-    /// Seconds until every rank had its part of b, and from the last iteration until x was on the host.
-    pub around: [f64; 2],
+    pub around: Around,
+}
+
+/// Seconds around the iterations.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Around {
+    /// Until every rank had its part of b.
+    pub ahead: f64,
+    /// In which the residual was looked at.
+    pub check: f64,
+    /// Until x was on the host.
+    pub behind: f64,
+}
+
+impl Around {
+    pub fn add(&mut self, other: Around) {
+        self.ahead += other.ahead;
+        self.check += other.check;
+        self.behind += other.behind;
+    }
 }
 
 /// A [`Local`] whose number type and backend are forgotten.
@@ -109,6 +132,7 @@ struct Rows<T: Real, B: Borders<T>> {
 /// The part of one rank, in T on B.
 struct Local<T: Real, B: Borders<T>> {
     backend: Distributed<B>,
+    device: Device,
     n: usize,
     nnz: usize,
     reason: String,
@@ -165,7 +189,7 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
         let Rows { matrix, reason } = rows;
         let solver = choices.method.make(&backend, &piece.local, &*m, &options.method_parameters())?;
         inner.synchronize()?;
-        Ok(Local { backend, n, nnz, reason, matrix, m, solver })
+        Ok(Local { backend, device: device.clone(), n, nnz, reason, matrix, m, solver })
     }
 
     /// The rows of this rank, and beside them those in its own columns, on the host. All ranks call this.
@@ -352,30 +376,6 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Local<T, B> {
     }
 }
 
-/// The whole matrix, on rank 0, and what a hierarchy is set up from beside.
-struct Whole<T: Real, B: Computes<T>> {
-    a: Arc<Csr<T>>,
-    operators: Operators<B::Matrix, B::Csr>,
-    parameters: Parameters,
-    precond: Precond,
-    partition: Arc<Partition>,
-}
-
-impl<T: Number, B: Computes<T>> Whole<T, B> {
-    fn new(backend: &B, Root { plan, partition, watch, times }: Root) -> Result<Self> {
-        let a = T::matrix(&plan.a)?;
-        let operators = operators(plan, backend, &a, None, watch, times)?;
-        // New values are set up anew.
-        let parameters = Parameters { reusable: false, ..plan.preconditioner_parameters() };
-        Ok(Whole { a, operators, parameters, precond: plan.precond, partition: partition.clone() })
-    }
-
-    fn source<'a>(&'a mut self, backend: &'a B) -> Source<'a, T, B> {
-        let Whole { a, operators: Operators { matrix: product, csr }, parameters, .. } = self;
-        Source { backend, a, csr: csr.take(), product, parameters }
-    }
-}
-
 /// How this rank stores its rows, with the bytes and entries of all, of which the matrix has `nnz`. All ranks
 /// call this.
 pub(super) fn storage_of_all(comm: &dyn Comm, own: Storage, nnz: usize) -> Result<Storage> {
@@ -404,20 +404,33 @@ impl<T: Number, B: Computes<T> + AmgOnRanks<T>> Part for Local<T, B> {
             None => backend.zeros(self.n)?,
             Some(x) => backend.vector(&T::rounded(x))?,
         };
+        // Rounded numbers say nothing of those that were given.
+        let mut r = if T::NAME == f64::NAME { Some(backend.zeros(self.n)?) } else { None };
         let before = backend.exchanged()?;
         let comm = backend.comm().clone();
         // They begin together.
         comm.barrier()?;
         let ahead = begin.elapsed().as_secs_f64();
         let mut observer = Agreed { comm: &*comm, observer };
-        let outcome = solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer)?;
-        let end = Instant::now();
-        let x = backend.to_host(&x)?.into_iter().map(Real::to_f64).collect();
+        let solve = || solver.solve(backend, matrix, &mut **m, &b, &mut x, stop, &mut observer);
+        let (mut room, outcome) = download::with_room(self.device.target(), (1, self.n), solve);
+        let outcome = outcome?;
+        let exchanged = backend.exchanged()?.since(before);
+        let clock = Clock::start(&self.device);
+        let norms = match &mut r {
+            Some(r) => download::norms(backend, matrix, &[(&x, &b)], r)?,
+            None => None,
+        };
+        let (check, start) = (clock.seconds(), Instant::now());
+        let mut on_host = room.pop().unwrap_or_else(|| in_large_pages(vec![T::ZERO; self.n]));
+        backend.copy_to_host(&x, &mut on_host)?;
+        let x = on_host.into_iter().map(Real::to_f64).collect();
+        let behind = start.elapsed().as_secs_f64();
         let vector = (self.n * size_of::<T>()) as u64;
         let parts = Parts { product: matrix.traffic() + 2 * vector, vector, m: m.traffic(vector) };
         let bytes_moved = solver.traffic(outcome.iterations, &parts);
-        let (exchanged, around) = (backend.exchanged()?.since(before), [ahead, end.elapsed().as_secs_f64()]);
-        Ok(Solved { x, outcome, exchanged, bytes_moved, around })
+        let (norms, around) = (norms.map(|norms| norms[0]), Around { ahead, check, behind });
+        Ok(Solved { x, outcome, norms, exchanged, bytes_moved, around })
     }
 
     fn is_connected(&self) -> bool {

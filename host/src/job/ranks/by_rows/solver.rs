@@ -17,7 +17,7 @@ use crate::job::progress::{CancellationToken, Iterations, Stage, Watch};
 use crate::job::projection::Projection;
 use crate::job::ranks::end;
 use crate::job::ranks::orders::{Choices, check_same_options};
-use crate::job::ranks::part::{self, Part};
+use crate::job::ranks::part::{self, Around, Part};
 use crate::job::ranks::share::Share;
 use crate::job::refine::{Refined, refine};
 use crate::job::report::Warning;
@@ -53,7 +53,7 @@ pub struct Solver {
     pub(super) exchanged: Exchanged,
     bytes_moved: u64,
     /// Seconds in which b went to where it is used, and x came from there.
-    around: [f64; 2],
+    around: Around,
 }
 
 impl Solver {
@@ -93,7 +93,7 @@ impl Solver {
             times: Times { setup: start.elapsed().as_secs_f64(), ..Times::default() },
             exchanged: Exchanged::default(),
             bytes_moved: 0,
-            around: [0.0; 2],
+            around: Around::default(),
         })
     }
 
@@ -215,7 +215,7 @@ impl Solver {
 
     fn solve_watched(&mut self, rhs: &Rhs, watch: &mut Watch) -> Result<Solved> {
         let threshold = rhs.threshold;
-        (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, [0.0; 2]);
+        (self.exchanged, self.bytes_moved, self.around) = (Exchanged::default(), 0, Around::default());
         watch.tell(Stage::Solve);
         let (start, clock) = (Instant::now(), Clock::start(&self.device));
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
@@ -228,9 +228,10 @@ impl Solver {
         let mut solved = self.solved(x, outcome, residual)?;
         refine(self, rhs, &mut solved, watch)?;
         let seconds = if solved.refinements > 0 { start.elapsed().as_secs_f64() } else { unrefined };
-        let [ahead, behind] = self.around;
-        solved.seconds = (seconds - ahead - behind).max(0.0);
+        let Around { ahead, check, behind } = self.around;
+        solved.seconds = (seconds - ahead - check - behind).max(0.0);
         self.times.upload += ahead;
+        self.times.check += check;
         self.times.download += behind;
         solved.bytes_moved = sums(&*self.rows.comm, &[self.bytes_moved as f64])?[0] as u64;
         solved.ranks = Some(self.info()?);
@@ -318,12 +319,12 @@ impl Refined for Solver {
         let stop = observer.stop(&self.options.stop, threshold);
         let is_first = self.rows.comm.rank() == 0;
         let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
-        let part::Solved { mut x, mut outcome, exchanged, bytes_moved, around } =
+        let part::Solved { mut x, mut outcome, exchanged, bytes_moved, around, .. } =
             self.run_once(b, start, &stop, watching)?;
         self.rows.project(&mut x)?;
         self.exchanged.add(exchanged);
         self.bytes_moved += bytes_moved;
-        self.around = [self.around[0] + around[0], self.around[1] + around[1]];
+        self.around.add(around);
         if outcome.reason == StopReason::Interrupted && !self.is_cancelled(observer.watch)? {
             // It was the judge.
             outcome.reason = StopReason::Stagnated;
