@@ -1,6 +1,7 @@
 //! Matrices a row at a time, in parallel.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::parallel::*;
@@ -11,10 +12,6 @@ use crate::pages::in_large_pages;
 
 /// Rows of one task.
 const CHUNK: usize = 512;
-
-/// Tasks whose rows are collected before they are put together: so few that they stay in the caches, and
-/// their memory, which the system would have to clear, is used again by the next ones.
-const WAVE: usize = 64;
 
 /// Rows from which the size of the whole is estimated.
 const SAMPLES: usize = 1024;
@@ -29,6 +26,13 @@ pub(super) struct Chunk<T> {
 impl<T> Chunk<T> {
     fn new() -> Self {
         Chunk { ends: vec![], columns: vec![], values: vec![] }
+    }
+
+    /// Its memory is used again: the system would have to clear other.
+    fn clear(&mut self) {
+        self.ends.clear();
+        self.columns.clear();
+        self.values.clear();
     }
 }
 
@@ -77,48 +81,128 @@ pub(super) fn collect_runs<T: Real, W: Send>(
 ) -> Csr<T> {
     let (mut col_idx, mut values) = with_room_for(n_rows, &new, &append);
     let spaces = Spaces::new(new);
-    let mut chunks: Vec<Chunk<T>> = (0..WAVE.min(n_rows.div_ceil(CHUNK))).map(|_| Chunk::new()).collect();
-    let mut row_ptr = in_large_pages(Vec::with_capacity(n_rows + 1));
-    row_ptr.push(0);
-    for first in (0..n_rows).step_by(WAVE * CHUNK) {
-        chunks.par_iter_mut().enumerate().for_each(|(c, chunk)| {
-            chunk.ends.clear();
-            chunk.columns.clear();
-            chunk.values.clear();
-            let (start, end) = ((first + c * CHUNK).min(n_rows), (first + (c + 1) * CHUNK).min(n_rows));
+    let mut row_ptr = in_large_pages(vec![0; n_rows + 1]);
+    let row_ends = row_ptr[1..].chunks_mut(CHUNK).map(Mutex::new).collect::<Vec<_>>();
+    let room = col_idx.capacity().min(values.capacity());
+    let places = (Places::of(&mut col_idx), Places::of(&mut values));
+    let (queue, beyond) = (Queue::new(row_ends.len()), Mutex::new(Vec::new()));
+    let take_chunks = |_| {
+        let (mut chunk, _guard) = (Chunk::new(), Guard(&queue));
+        while let Some(c) = queue.take() {
+            chunk.clear();
+            let (start, end) = (c * CHUNK, ((c + 1) * CHUNK).min(n_rows));
             spaces.with(|space| {
                 while start + chunk.ends.len() < end {
-                    append(space, start + chunk.ends.len()..end, chunk);
+                    append(space, start + chunk.ends.len()..end, &mut chunk);
                 }
             });
-        });
-        let added: usize = chunks.iter().map(|chunk| chunk.columns.len()).sum();
-        let mut end = col_idx.len();
-        col_idx.reserve(added);
-        values.reserve(added);
-        let (mut columns_left, mut values_left) = (col_idx.spare_capacity_mut(), values.spare_capacity_mut());
-        let mut pieces = Vec::with_capacity(chunks.len());
-        for chunk in &chunks {
-            row_ptr.extend(chunk.ends.iter().map(|row_end| end + row_end));
-            end += chunk.columns.len();
-            let (c, v);
-            (c, columns_left) = columns_left.split_at_mut(chunk.columns.len());
-            (v, values_left) = values_left.split_at_mut(chunk.columns.len());
-            pieces.push((&chunk.columns[..], &chunk.values[..], c, v));
+            let Some(first) = queue.place(c, chunk.columns.len()) else { return };
+            let mut row_ends = row_ends[c].lock().unwrap_or_else(PoisonError::into_inner);
+            row_ends.iter_mut().zip(&chunk.ends).for_each(|(row_end, end)| *row_end = first + end);
+            if first + chunk.columns.len() <= room {
+                // SAFETY: within the room, and the place of no other chunk.
+                unsafe {
+                    places.0.write(first, &chunk.columns);
+                    places.1.write(first, &chunk.values);
+                }
+            } else {
+                let kept = std::mem::replace(&mut chunk, Chunk::new());
+                beyond.lock().unwrap_or_else(PoisonError::into_inner).push((first, kept));
+            }
         }
-        pieces.into_par_iter().for_each(|(columns, values, c, v)| {
-            c.write_copy_of_slice(columns);
-            v.write_copy_of_slice(values);
-        });
-        // SAFETY: the pieces, written in full, are `added` elements one after another.
-        unsafe {
-            col_idx.set_len(end);
-            values.set_len(end);
-        }
+    };
+    (0..rayon::current_num_threads().min(row_ends.len())).into_par_iter().for_each(take_chunks);
+    let mut beyond = beyond.into_inner().unwrap_or_else(PoisonError::into_inner);
+    beyond.sort_unstable_by_key(|(first, _)| *first);
+    let written = beyond.first().map_or(queue.end(), |(first, _)| *first);
+    // SAFETY: chunks follow one another, and all in front of the first that had no room were written.
+    unsafe {
+        col_idx.set_len(written);
+        values.set_len(written);
+    }
+    for (_, chunk) in beyond {
+        col_idx.extend(chunk.columns);
+        values.extend(chunk.values);
     }
     col_idx.shrink_to_fit();
     values.shrink_to_fit();
     Csr::from_valid_parts(n_rows, n_cols, row_ptr, col_idx, values)
+}
+
+/// Chunks that threads take in turn, and that follow one another where they are put. A thread waits for those
+/// in front of its own, which others have taken before.
+struct Queue {
+    next: AtomicUsize,
+    /// Where each chunk begins, and the last ends, once that is known.
+    starts: Vec<AtomicUsize>,
+    has_failed: AtomicBool,
+}
+
+impl Queue {
+    const UNKNOWN: usize = usize::MAX;
+
+    fn new(chunks: usize) -> Self {
+        let start = |c| AtomicUsize::new(if c == 0 { 0 } else { Self::UNKNOWN });
+        Queue { next: 0.into(), starts: (0..=chunks).map(start).collect(), has_failed: false.into() }
+    }
+
+    fn take(&self) -> Option<usize> {
+        let c = self.next.fetch_add(1, Ordering::Relaxed);
+        (c + 1 < self.starts.len()).then_some(c)
+    }
+
+    /// Where chunk `c`, which has so many elements, begins; `None` where another thread has panicked.
+    fn place(&self, c: usize, count: usize) -> Option<usize> {
+        /// Times that a thread asks before it lets others run.
+        const TRIES: usize = 200;
+        for tries in 0.. {
+            match self.starts[c].load(Ordering::Relaxed) {
+                Self::UNKNOWN if self.has_failed.load(Ordering::Relaxed) => return None,
+                Self::UNKNOWN if tries < TRIES => std::hint::spin_loop(),
+                Self::UNKNOWN => std::thread::yield_now(),
+                start => {
+                    self.starts[c + 1].store(start + count, Ordering::Relaxed);
+                    return Some(start);
+                }
+            }
+        }
+        None
+    }
+
+    /// Where the last one ends.
+    fn end(&self) -> usize {
+        self.starts[self.starts.len() - 1].load(Ordering::Relaxed)
+    }
+}
+
+/// Lets nobody wait for a thread that has panicked.
+struct Guard<'a>(&'a Queue);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.has_failed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// An empty array that several threads fill.
+struct Places<E>(*mut E);
+
+// SAFETY: whoever writes answers for the place.
+unsafe impl<E: Send> Sync for Places<E> {}
+
+impl<E: Copy> Places<E> {
+    fn of(array: &mut Vec<E>) -> Self {
+        Places(array.as_mut_ptr())
+    }
+
+    /// # Safety
+    /// The array is there, has room for these elements from place `first` on, and nobody else writes there.
+    unsafe fn write(&self, first: usize, elements: &[E]) {
+        // SAFETY: the caller has seen to that.
+        unsafe { self.0.add(first).copy_from_nonoverlapping(elements.as_ptr(), elements.len()) }
+    }
 }
 
 /// Empty arrays with room for about what [`collect_rows`] will collect, judged by rows at equal distances:
@@ -128,7 +212,7 @@ fn with_room_for<T: Real, W: Send>(
     new: impl Fn() -> W + Sync,
     append: impl Fn(&mut W, Range<usize>, &mut Chunk<T>) + Sync,
 ) -> (Vec<u32>, Vec<T>) {
-    if n_rows <= WAVE * CHUNK {
+    if n_rows < 8 * SAMPLES {
         return (Vec::new(), Vec::new());
     }
     let spaces = Spaces::new(new);
@@ -201,4 +285,50 @@ pub(super) fn coarse_numbers(coarse: &[u32]) -> (Vec<u32>, usize) {
     };
     let numbers = coarse.iter().map(number).collect();
     (numbers, count as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::backend::cpu::Cpu;
+
+    /// A matrix whose row i has so many entries.
+    fn collected(n: usize, count: impl Fn(usize) -> usize + Sync) -> Csr<f64> {
+        let row = |(): &mut (), i: usize, columns: &mut Vec<u32>, values: &mut Vec<f64>| {
+            columns.extend(0..count(i) as u32);
+            values.extend((0..count(i)).map(|k| (i * 10 + k) as f64 + 0.5));
+        };
+        collect_rows(n, 10, || (), row)
+    }
+
+    #[test]
+    fn rows_follow_one_another_whatever_room_was_expected() {
+        let many = 20_000;
+        let step = many / SAMPLES;
+        // As expected, more than that from some row on, and more than that everywhere but in the sample.
+        let more_later = |i: usize| if i < 15_000 || i % step == 0 { 2 } else { 9 };
+        let more = |i: usize| if i % step == 0 { 1 } else { 7 };
+        let counts: [&(dyn Fn(usize) -> usize + Sync); 3] = [&|i| i % 4, &more_later, &more];
+        for threads in [1, 2, 5] {
+            for n in [0, 1, CHUNK, CHUNK + 1, 8 * SAMPLES - 1, many] {
+                for (c, count) in counts.iter().enumerate() {
+                    let a = Cpu::new(threads).unwrap().install(|| collected(n, count));
+                    assert_eq!(a.n_rows(), n);
+                    for i in 0..n {
+                        let values: Vec<f64> = (0..count(i)).map(|k| (i * 10 + k) as f64 + 0.5).collect();
+                        assert_eq!(a.row(i).1, values, "{threads} threads, {n} rows, {c}, row {i}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_row_that_panics() {
+        let panics = |i: usize| if i == 3 * CHUNK { panic!("no such row") } else { 1 };
+        let collect = || Cpu::new(4).unwrap().install(|| collected(5000, panics));
+        assert!(catch_unwind(AssertUnwindSafe(collect)).is_err());
+    }
 }

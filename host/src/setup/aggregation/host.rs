@@ -42,7 +42,11 @@ impl<T: Real> Aggregation<T> for Cpu {
             let is_isolated = || s.row(i).0.iter().all(|&j| j as usize == i);
             if joined == NO_AGGREGATE && !is_isolated() { i as u32 } else { joined }
         };
-        Ok(rows().map(|i| (root_of(i), u32::from(root_of(i) == i as u32))).unzip())
+        let joined = |i: usize| {
+            let root = root_of(i);
+            (root, u32::from(root == i as u32))
+        };
+        Ok(rows().map(joined).unzip())
     }
 
     fn tentative(&self, aggregates: &Vec<u32>, n_aggregates: usize) -> Result<Arc<Csr<T>>> {
