@@ -91,17 +91,16 @@ impl Norms {
         /// An odd number, that of the golden ratio: multiples of it fall into no pattern of rows.
         const STRIDE: usize = 0x9E37_79B9_7F4A_7C15;
         let n = a.n_rows();
-        let is_larger = |k: usize| {
+        let holds = |k: usize| {
             let i = if n <= SAMPLE { k } else { k.wrapping_mul(STRIDE) % n };
             let (columns, values) = a.row(i);
             let sum: f64 = columns.iter().zip(values).map(|(&c, &v)| (v * x[c as usize]).abs()).sum();
             let rounding = (columns.len() + 2) as f64 * f64::EPSILON * (sum + b[i].abs());
-            // NaN is larger.
-            !(entry(a, x, b, i).abs() <= self.max + 2.0 * rounding)
+            // Not for NaN.
+            entry(a, x, b, i).abs() <= self.max + 2.0 * rounding
         };
-        let found: Vec<bool> =
-            (0..n.min(SAMPLE)).into_par_iter().with_min_len(LEAST).map(is_larger).collect();
-        !found.contains(&true)
+        let found: Vec<bool> = (0..n.min(SAMPLE)).into_par_iter().with_min_len(LEAST).map(holds).collect();
+        !found.contains(&false)
     }
 
     /// The same as if computed with twice the digits.

@@ -308,8 +308,8 @@ mod tests {
         let many = 20_000;
         let step = many / SAMPLES;
         // As expected, more than that from some row on, and more than that everywhere but in the sample.
-        let more_later = |i: usize| if i < 15_000 || i % step == 0 { 2 } else { 9 };
-        let more = |i: usize| if i % step == 0 { 1 } else { 7 };
+        let more_later = |i: usize| if i < 15_000 || i.is_multiple_of(step) { 2 } else { 9 };
+        let more = |i: usize| if i.is_multiple_of(step) { 1 } else { 7 };
         let counts: [&(dyn Fn(usize) -> usize + Sync); 3] = [&|i| i % 4, &more_later, &more];
         for threads in [1, 2, 5] {
             for n in [0, 1, CHUNK, CHUNK + 1, 8 * SAMPLES - 1, many] {
