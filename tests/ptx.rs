@@ -38,7 +38,7 @@ fn every_kernel_is_there_for_every_target() {
 fn a_batch_has_room_for_as_many_sets_as_are_launched_at_once() {
     let guard = Guard { state: std::ptr::null_mut(), mirror: std::ptr::null_mut() };
     let fill = fill { n: 0, value: 0.0_f64, x: std::ptr::null_mut(), guard };
-    let set = fill.batch().unwrap();
+    let set = fill.batched().unwrap();
     let room = format!("{}_param_0[{}]", set.name(), BATCH * set.size());
     for ptx in PTX {
         let entries = entries(ptx.text);

@@ -200,11 +200,11 @@ pub trait Kernel: Sync {
     /// }
     ///
     /// let launch = fill { value: 1.5f32, x: std::ptr::null_mut() };
-    /// let batch = launch.batch().unwrap();
-    /// assert_eq!((batch.name(), batch.size()), ("fill_f32_batch", 16));
+    /// let batched = launch.batched().unwrap();
+    /// assert_eq!((batched.name(), batched.size()), ("fill_f32_batch", 16));
     /// assert_eq!(FILL_ENTRIES, ["fill_f32", "fill_f64", "fill_f32_batch", "fill_f64_batch"]);
     /// ```
-    fn batch(&self) -> Option<Batch<'_>> {
+    fn batched(&self) -> Option<Batched<'_>> {
         None
     }
     /// Runs the body once, as the simulated thread that is current.
@@ -230,7 +230,7 @@ pub trait Kernel: Sync {
 
 /// A kernel with its arguments, as one of up to [`BATCH`](crate::BATCH) that are launched at once.
 ///
-/// The entry point [`name`](Batch::name) takes an array of [`BATCH`](crate::BATCH) sets of arguments, one
+/// The entry point [`name`](Batched::name) takes an array of [`BATCH`](crate::BATCH) sets of arguments, one
 /// after the other. Of a grid with as many blocks along y as there are sets, the blocks with index k there do
 /// what a launch with the k-th set does, so those along x are as many as of one launch.
 ///
@@ -247,25 +247,25 @@ pub trait Kernel: Sync {
 /// for (set, value) in sets.iter_mut().zip([1.5, 2.5]) {
 ///     let launch = fill { value, x: std::ptr::null_mut() };
 ///     // SAFETY: a set has 16 bytes.
-///     unsafe { launch.batch().unwrap().write(set.as_mut_ptr().cast()) };
+///     unsafe { launch.batched().unwrap().write(set.as_mut_ptr().cast()) };
 /// }
 /// assert_eq!(sets.map(|set| f64::from_bits(set[0]))[..3], [1.5, 2.5, 0.0]);
 /// ```
 #[derive(Debug, Clone, Copy)]
-pub struct Batch<'a> {
+pub struct Batched<'a> {
     name: &'static str,
     arguments: *const u8,
     size: usize,
     kernel: core::marker::PhantomData<&'a ()>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> Batched<'a> {
     /// The set that is laid out as `arguments`.
     #[doc(hidden)]
     pub fn of<K>(arguments: &'a K, name: &'static str) -> Self {
         const { assert!(align_of::<K>() <= 8) };
         let (kernel, arguments) = (core::marker::PhantomData, core::ptr::from_ref(arguments).cast());
-        Batch { name, arguments, size: size_of::<K>(), kernel }
+        Batched { name, arguments, size: size_of::<K>(), kernel }
     }
 
     /// Entry point in the PTX module.
@@ -275,7 +275,7 @@ impl<'a> Batch<'a> {
     /// #[kernel(N = [1, 2], batched)]
     /// pub unsafe fn wait<const N: u32>(turns: u32) {}
     ///
-    /// assert_eq!(wait::<2> { turns: 7 }.batch().unwrap().name(), "wait_2_batch");
+    /// assert_eq!(wait::<2> { turns: 7 }.batched().unwrap().name(), "wait_2_batch");
     /// ```
     pub fn name(&self) -> &'static str {
         self.name
@@ -288,7 +288,7 @@ impl<'a> Batch<'a> {
     /// #[kernel(batched)]
     /// pub unsafe fn put(i: u32, x: *mut f32) {}
     ///
-    /// assert_eq!(put { i: 7, x: std::ptr::null_mut() }.batch().unwrap().size(), 16);
+    /// assert_eq!(put { i: 7, x: std::ptr::null_mut() }.batched().unwrap().size(), 16);
     /// ```
     pub fn size(&self) -> usize {
         self.size
@@ -303,12 +303,12 @@ impl<'a> Batch<'a> {
     ///
     /// let mut set = [0_u64];
     /// // SAFETY: a set has 8 bytes.
-    /// unsafe { advance { steps: 7 }.batch().unwrap().write(set.as_mut_ptr().cast()) };
+    /// unsafe { advance { steps: 7 }.batched().unwrap().write(set.as_mut_ptr().cast()) };
     /// assert_eq!(set, [7]);
     /// ```
     ///
     /// # Safety
-    /// There is room for [`size`](Batch::size) bytes at `to`, an address that 8 divides, or one of the array
+    /// There is room for [`size`](Batched::size) bytes at `to`, an address that 8 divides, or one of the array
     /// that began with such a one.
     pub unsafe fn write(&self, to: *mut c_void) {
         // SAFETY: the caller's promise; the arguments live for as long as this refers to them.

@@ -350,8 +350,8 @@ impl Kernel {
         let batch = self.batched.then(|| {
             let name = choose(&batch_names);
             quote! {
-                fn batch(&self) -> ::core::option::Option<::cuda_std::host::Batch<'_>> {
-                    Some(::cuda_std::host::Batch::of(self, { #name }))
+                fn batched(&self) -> ::core::option::Option<::cuda_std::host::Batched<'_>> {
+                    Some(::cuda_std::host::Batched::of(self, { #name }))
                 }
             }
         });

@@ -20,7 +20,7 @@ pub struct Batch {
 
 impl Batch {
     /// One launch.
-    pub fn of(first: host::Batch) -> Self {
+    pub fn of(first: host::Batched) -> Self {
         let (name, size) = (first.name(), first.size());
         let arguments = vec![MaybeUninit::new(0); (BATCH * size).div_ceil(WORD)];
         let mut batch = Batch { name, size, count: 0, arguments };
@@ -30,7 +30,7 @@ impl Batch {
 
     /// One more; not where it is of another kernel, or there is no room.
     #[must_use]
-    pub fn takes(&mut self, next: host::Batch) -> bool {
+    pub fn takes(&mut self, next: host::Batched) -> bool {
         let takes = next.name() == self.name && self.count < BATCH;
         if takes {
             self.add(next);
@@ -38,7 +38,7 @@ impl Batch {
         takes
     }
 
-    fn add(&mut self, set: host::Batch) {
+    fn add(&mut self, set: host::Batched) {
         let place = self.arguments.as_mut_ptr().cast::<u8>().wrapping_add(self.count * self.size);
         // SAFETY: there is room for as many sets, of the same size since the kernel is the same.
         unsafe { set.write(place.cast()) };
@@ -83,12 +83,12 @@ mod tests {
     fn sets_of_one_kernel_lie_one_after_the_other() {
         let y = std::ptr::without_provenance_mut::<f64>(64);
         let set = |a: u32| put { a, y };
-        let mut batch = Batch::of(set(0).batch().unwrap());
-        assert!(!batch.takes(clear { y }.batch().unwrap()));
+        let mut batch = Batch::of(set(0).batched().unwrap());
+        assert!(!batch.takes(clear { y }.batched().unwrap()));
         for a in 1..BATCH as u32 {
-            assert!(batch.takes(set(a).batch().unwrap()));
+            assert!(batch.takes(set(a).batched().unwrap()));
         }
-        assert!(!batch.takes(set(9).batch().unwrap()), "there is no room");
+        assert!(!batch.takes(set(9).batched().unwrap()), "there is no room");
         assert_eq!((batch.name(), batch.count()), ("put_batch", BATCH));
         for a in 0..BATCH {
             let set = batch.argument().cast::<put>().wrapping_add(a);

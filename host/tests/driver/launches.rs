@@ -45,8 +45,8 @@ fn several_launches_are_made_at_once() {
         assert!(device.takes_batches());
         let address = device.alloc(24).unwrap();
         let scale = |k: u64| Scale { data: address + 8 * k, n: 1, factor: 1.0 + k as f64, shift: -0.5 };
-        let mut batch = Batch::of(scale(0).batch().unwrap());
-        assert!((1..3).all(|k| batch.takes(scale(k).batch().unwrap())));
+        let mut batch = Batch::of(scale(0).batched().unwrap());
+        assert!((1..3).all(|k| batch.takes(scale(k).batched().unwrap())));
         let mut found = [0; 24];
         // SAFETY: the allocation has three f64, one for each launch.
         unsafe {

@@ -80,8 +80,8 @@ impl Kernel for Scale {
             (&raw const *shift).cast_mut().cast(),
         ]);
     }
-    fn batch(&self) -> Option<host::Batch<'_>> {
-        Some(host::Batch::of(self, "scale_batch"))
+    fn batched(&self) -> Option<host::Batched<'_>> {
+        Some(host::Batched::of(self, "scale_batch"))
     }
     unsafe fn run(&self) {
         unreachable!("the driver runs PTX")

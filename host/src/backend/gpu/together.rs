@@ -54,7 +54,7 @@ impl Together {
         if !state.is_open {
             return Ok(false);
         }
-        let Some(set) = kernel.batch() else {
+        let Some(set) = kernel.batched() else {
             self.queue(&mut state)?;
             return Ok(false);
         };
