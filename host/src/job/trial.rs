@@ -22,6 +22,8 @@ const ENTRIES: usize = 160;
 const PLACES: usize = 2;
 /// A candidate that needs no more iterations than this is taken, without a look at the others.
 const GOOD: u32 = 16;
+/// Iterations with the diagonal that are tried before anybody has asked: they take no longer than the rest.
+const AHEAD: u32 = 400;
 /// Iterations after which a candidate is given up.
 pub(super) const MOST: u32 = 100;
 /// The share of the bytes of one candidate that another moves which is clearly better.
@@ -74,17 +76,28 @@ pub(super) struct Tried {
     pub piece: Arc<Csr<f64>>,
     /// [`best`] of that; `None` where it is none of the matrices that this is for.
     pub best: Option<Trial>,
+    /// The most iterations of CG with the diagonal that were tried, and what [`diagonal_iterations`] found.
+    pub diagonal: Option<(u32, Option<u32>)>,
 }
 
 impl Tried {
     /// A piece alone.
     pub fn nothing(a: &Csr<f64>) -> Tried {
-        Tried { piece: Arc::new(piece(a, 1, ROWS)), best: None }
+        Tried { piece: Arc::new(piece(a, 1, ROWS)), best: None, diagonal: None }
     }
 
     /// [`best`].
     pub fn best(&self) -> Trial {
         self.best.clone().unwrap_or_else(|| best_of_piece(self.piece.clone(), 1))
+    }
+
+    /// [`diagonal_iterations`].
+    pub fn diagonal_iterations(&self, is_symmetric: bool, most: u32) -> Option<u32> {
+        match self.diagonal.filter(|_| is_symmetric) {
+            Some((_, Some(found))) => Some(found).filter(|&found| found <= most),
+            Some((tried, None)) if most <= tried => None,
+            _ => diagonal_iterations(&self.piece, is_symmetric, most),
+        }
     }
 }
 
@@ -93,10 +106,19 @@ impl Ahead {
     pub fn of(a: &Arc<Csr<f64>>) -> Ahead {
         let a = a.clone();
         Ahead(std::thread::spawn(move || {
-            let Tried { piece, .. } = Tried::nothing(&a);
+            let nothing = Tried::nothing(&a);
+            let piece = &nothing.piece;
             let is_made_for_it = piece.is_symmetric(check::ROUNDING).is_symmetric()
-                && Survey::of(&*piece).has_positive_diagonal();
-            Tried { best: is_made_for_it.then(|| best_of_piece(piece.clone(), 1)), piece }
+                && Survey::of(&**piece).has_positive_diagonal();
+            if !is_made_for_it {
+                return nothing;
+            }
+            std::thread::scope(|scope| {
+                let counted = scope.spawn(|| diagonal_iterations(piece, true, AHEAD));
+                let best = Some(best_of_piece(piece.clone(), 1));
+                let diagonal = counted.join().ok().map(|found| (AHEAD, found));
+                Tried { piece: piece.clone(), best, diagonal }
+            })
         }))
     }
 
@@ -315,7 +337,13 @@ mod tests {
         for problem in ["poisson2d:90", "tet:18"] {
             let a = Arc::new(matrix(problem));
             let found = Ahead::of(&a).found().unwrap();
-            assert_eq!(found, Tried { best: Some(best(&a, 1)), ..Tried::nothing(&a) }, "{problem}");
+            let alone = Tried::nothing(&a);
+            for most in [1, 30, AHEAD, 1000] {
+                let expected = alone.diagonal_iterations(true, most);
+                assert_eq!(found.diagonal_iterations(true, most), expected, "{problem}: {most}");
+            }
+            let diagonal = Some((AHEAD, diagonal_iterations(&alone.piece, true, AHEAD)));
+            assert_eq!(found, Tried { best: Some(best(&a, 1)), diagonal, ..alone }, "{problem}");
         }
         let unsymmetric = matrix("convection-diffusion:60:100");
         let negative = matrix("poisson2d:60").map_values(|v| -v);

@@ -132,7 +132,7 @@ impl Maker<'_> {
         let growth = self.lengthening();
         let most_of_piece = if is_measured { most } else { most / growth };
         let of_piece = (most_of_piece >= FEWEST)
-            .then(|| trial::diagonal_iterations(&self.tried().piece, is_symmetric, most_of_piece as u32))
+            .then(|| self.tried().diagonal_iterations(is_symmetric, most_of_piece as u32))
             .flatten()?;
         let growth = match is_measured {
             true => growth.min(self.larger().powf(trial::growth_with_diagonal(self.a, of_piece).max(0.0))),
