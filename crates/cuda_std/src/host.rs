@@ -308,8 +308,8 @@ impl<'a> Batched<'a> {
     /// ```
     ///
     /// # Safety
-    /// There is room for [`size`](Batched::size) bytes at `to`, an address that 8 divides, or one of the array
-    /// that began with such a one.
+    /// There is room for [`size`](Batched::size) bytes at `to`, an address that 8 divides, or one of the
+    /// array that began with such a one.
     pub unsafe fn write(&self, to: *mut c_void) {
         // SAFETY: the caller's promise; the arguments live for as long as this refers to them.
         unsafe { core::ptr::copy_nonoverlapping(self.arguments, to.cast::<u8>(), self.size) }

@@ -8,7 +8,7 @@ use cuda_std::{BATCH, host};
 /// Bytes of a word: no argument asks for a larger alignment.
 const WORD: usize = size_of::<u64>();
 
-/// Sets of arguments of a [batched](host::Kernel::batch) kernel.
+/// Sets of arguments of a [batched](host::Kernel::batched) kernel.
 pub struct Batch {
     name: &'static str,
     /// Bytes of a set.

@@ -8,16 +8,15 @@ use cuda_std::Real;
 use super::observer::Agreed;
 use super::orders::Choices;
 use super::share::Share;
-use super::whole::Whole;
+use super::whole::{Root, Whole};
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix, Exchanged};
 use crate::backend::gpu::buffer::check_reach;
 use crate::backend::{Memory, Operator, Storage};
-use crate::comm::{Block, Comm, Partition, Piece, Runs, agree_within, sums, told};
+use crate::comm::{Block, Comm, Piece, Runs, agree_within, sums, told};
 use crate::error::Result;
-use crate::job::plan::{Plan, choose_format, converts_on_device};
-use crate::job::progress::Watch;
+use crate::job::plan::{choose_format, converts_on_device};
 use crate::job::residual::Norms;
-use crate::job::setup::{Clock, Computes, Number, Times, taken_as};
+use crate::job::setup::{Clock, Computes, Number, taken_as};
 use crate::job::{Device, Options, Precision, Precond, download};
 use crate::matrix::{AnyMatrix, Csr, Format, Padding, Target};
 use crate::pages::in_large_pages;
@@ -28,14 +27,6 @@ use crate::precond::{
 };
 use crate::setup::{Blocks, DeviceCsr, Formats};
 use crate::solver::{IterativeSolver, Observer, Outcome, Parts, Stop};
-
-/// What rank 0 has that the others have not: the whole.
-pub(super) struct Root<'a> {
-    pub plan: &'a Plan,
-    pub partition: &'a Arc<Partition>,
-    pub watch: &'a mut Watch,
-    pub times: &'a mut Times,
-}
 
 /// What a solve left on a rank.
 pub(super) struct Solved {

@@ -4,13 +4,22 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::part::Root;
 use crate::comm::Partition;
 use crate::error::Result;
 use crate::job::Precond;
-use crate::job::setup::{Computes, Number, Operators, operators};
+use crate::job::plan::Plan;
+use crate::job::progress::Watch;
+use crate::job::setup::{Computes, Number, Operators, Times, operators};
 use crate::matrix::Csr;
 use crate::precond::{Parameters, Source};
+
+/// What rank 0 has that the others have not: the whole.
+pub(super) struct Root<'a> {
+    pub plan: &'a Plan,
+    pub partition: &'a Arc<Partition>,
+    pub watch: &'a mut Watch,
+    pub times: &'a mut Times,
+}
 
 /// The whole matrix, on rank 0, and what a hierarchy is set up from beside.
 pub(super) struct Whole<T: Real, B: Computes<T>> {
