@@ -81,23 +81,32 @@ impl Norms {
         all.map(norms).collect()
     }
 
-    /// Whether some rows, computed here, say the same of norms that come from elsewhere: none of a sample is
-    /// larger but for rounding.
+    /// Whether some rows of `b - A x`, computed here, say the same of norms that come from elsewhere.
     pub fn hold_for_sample(&self, a: &Csr<f64>, x: &[f64], b: &[f64]) -> bool {
+        let terms = |i: usize| a.row(i).0.iter().zip(a.row(i).1).map(|(&c, &v)| v * x[c as usize]);
+        self.hold_for_rows(b, terms)
+    }
+
+    /// The same of the rows of which `terms` gives the `a_ij x_j`: none of a sample is larger but for rounding.
+    pub fn hold_for_rows<I: Iterator<Item = f64>>(
+        &self,
+        b: &[f64],
+        terms: impl Fn(usize) -> I + Sync,
+    ) -> bool {
         /// Rows that are computed.
         const SAMPLE: usize = 1024;
         /// Of these a thread takes so many at least.
         const LEAST: usize = 64;
         /// An odd number, that of the golden ratio: multiples of it fall into no pattern of rows.
         const STRIDE: usize = 0x9E37_79B9_7F4A_7C15;
-        let n = a.n_rows();
+        let n = b.len();
         let holds = |k: usize| {
             let i = if n <= SAMPLE { k } else { k.wrapping_mul(STRIDE) % n };
-            let (columns, values) = a.row(i);
-            let sum: f64 = columns.iter().zip(values).map(|(&c, &v)| (v * x[c as usize]).abs()).sum();
-            let rounding = (columns.len() + 2) as f64 * f64::EPSILON * (sum + b[i].abs());
+            let add = |(count, sum, size), term: f64| (count + 1, sum + term, size + term.abs());
+            let (count, sum, size) = terms(i).fold((2, 0.0, b[i].abs()), add);
+            let rounding = f64::from(count) * f64::EPSILON * size;
             // Not for NaN.
-            entry(a, x, b, i).abs() <= self.max + 2.0 * rounding
+            (b[i] - sum).abs() <= self.max + 2.0 * rounding
         };
         let found: Vec<bool> = (0..n.min(SAMPLE)).into_par_iter().with_min_len(LEAST).map(holds).collect();
         !found.contains(&false)

@@ -33,31 +33,59 @@ impl OwnRows {
     }
 }
 
-/// What some entries of a row add to its product with x.
-fn product(sum: f64, entries: impl Iterator<Item = (u32, f64)>, x: &[f64]) -> f64 {
-    entries.fold(sum, |sum, (j, v)| sum + v * x[j as usize])
+/// The rows of this rank and x, also where that is others'.
+struct Product<'a> {
+    piece: &'a Piece,
+    x: &'a [f64],
+    ghosts: Vec<f64>,
+    /// Of the ghosts those of ranks before this one.
+    before: usize,
+}
+
+impl<'a> Product<'a> {
+    /// All ranks call this.
+    fn new(rows: &'a OwnRows, x: &'a [f64]) -> Result<Self> {
+        let (comm, links) = (&*rows.comm, &rows.piece.border.links);
+        let ghosts = links.received(comm, |place| x[place as usize])?;
+        let of_lower = links.receives.iter().filter(|(from, _)| *from < comm.rank());
+        let before = of_lower.map(|(_, count)| count).sum();
+        Ok(Product { piece: &rows.piece, x, ghosts, before })
+    }
+
+    /// The `a_ij x_j` of a row, in the order of the whole matrix.
+    fn terms(&self, i: usize) -> impl Iterator<Item = f64> {
+        let Piece { local, border: Border { rows, entries, .. } } = self.piece;
+        let (columns, values) =
+            rows.binary_search(&(i as u32)).map_or((&[][..], &[][..]), |k| entries.row(k));
+        let split = columns.partition_point(|&ghost| (ghost as usize) < self.before);
+        let beside = move |part: Range<usize>| {
+            let entries = columns[part.clone()].iter().zip(&values[part]);
+            entries.map(|(&j, v)| v * self.ghosts[j as usize])
+        };
+        let own = local.row(i).map(|(j, v)| v * self.x[j as usize]);
+        beside(0..split).chain(own).chain(beside(split..columns.len()))
+    }
+}
+
+impl OwnRows {
+    /// How large `b - A x` is: what devices have found, unless rows of a sample on some rank say otherwise.
+    pub fn checked(&self, x: &[f64], b: &[f64], found: Option<Norms>) -> Result<Norms> {
+        let Some(found) = found.filter(|_| self.null_space.is_none()) else { return self.norms(x, b) };
+        let product = Product::new(self, x)?;
+        let is_contradicted = !found.hold_for_rows(b, |i| product.terms(i));
+        match maxima(&*self.comm, &[f64::from(is_contradicted)])?[0] {
+            0.0 => Ok(found),
+            _ => self.norms(x, b),
+        }
+    }
 }
 
 impl Equation for OwnRows {
     /// The terms of a row are added in the order of the whole matrix, and so have its bits.
     fn residual(&self, x: &[f64], b: &[f64]) -> Result<Vec<f64>> {
-        let Piece { local, border: Border { rows, entries, links } } = &self.piece;
-        let ghosts = links.received(&*self.comm, |place| x[place as usize])?;
-        let of_lower = links.receives.iter().filter(|(from, _)| *from < self.comm.rank());
-        let before: usize = of_lower.map(|(_, count)| count).sum();
-        let own = (0..local.n_rows()).into_par_iter().with_min_len(CHUNK);
-        let of_row = |i: usize| {
-            let beside = rows.binary_search(&(i as u32)).map_or((&[][..], &[][..]), |k| entries.row(k));
-            let count = beside.0.len();
-            let split = beside.0.partition_point(|&ghost| (ghost as usize) < before);
-            let beside = |part: Range<usize>| {
-                beside.0[part.clone()].iter().copied().zip(beside.1[part].iter().copied())
-            };
-            let sum = product(0.0, beside(0..split), &ghosts);
-            let sum = product(sum, local.row(i), x);
-            b[i] - product(sum, beside(split..count), &ghosts)
-        };
-        Ok(own.map(of_row).collect())
+        let product = Product::new(self, x)?;
+        let own = (0..self.piece.local.n_rows()).into_par_iter().with_min_len(CHUNK);
+        Ok(own.map(|i| b[i] - product.terms(i).fold(0.0, |sum, term| sum + term)).collect())
     }
 
     fn norms(&self, x: &[f64], b: &[f64]) -> Result<Norms> {

@@ -21,7 +21,7 @@ use crate::job::ranks::part::{self, Around, Part};
 use crate::job::ranks::share::Share;
 use crate::job::refine::{Refined, refine};
 use crate::job::report::Warning;
-use crate::job::residual::{Equation, relative};
+use crate::job::residual::{Equation, Norms, relative};
 use crate::job::setup::{Clock, Times};
 use crate::job::size::Size;
 use crate::job::solved::{Asked, Rhs, Solution, Solved};
@@ -54,6 +54,8 @@ pub struct Solver {
     bytes_moved: u64,
     /// Seconds in which b went to where it is used, and x came from there.
     around: Around,
+    /// How large `b - A x` was after the last run, as the ranks compute it.
+    norms: Option<Norms>,
 }
 
 impl Solver {
@@ -94,6 +96,7 @@ impl Solver {
             exchanged: Exchanged::default(),
             bytes_moved: 0,
             around: Around::default(),
+            norms: None,
         })
     }
 
@@ -223,7 +226,7 @@ impl Solver {
         // Without the look at the residual.
         let unrefined = clock.stop(&mut self.times);
         let checking = Instant::now();
-        let residual = self.rows.norms(&x, rhs.b)?;
+        let residual = self.rows.checked(&x, rhs.b, self.norms)?;
         self.times.check += checking.elapsed().as_secs_f64();
         let mut solved = self.solved(x, outcome, residual)?;
         refine(self, rhs, &mut solved, watch)?;
@@ -319,8 +322,9 @@ impl Refined for Solver {
         let stop = observer.stop(&self.options.stop, threshold);
         let is_first = self.rows.comm.rank() == 0;
         let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
-        let part::Solved { mut x, mut outcome, exchanged, bytes_moved, around, .. } =
+        let part::Solved { mut x, mut outcome, norms, exchanged, bytes_moved, around } =
             self.run_once(b, start, &stop, watching)?;
+        self.norms = norms;
         self.rows.project(&mut x)?;
         self.exchanged.add(exchanged);
         self.bytes_moved += bytes_moved;
