@@ -87,7 +87,8 @@ impl Norms {
         self.hold_for_rows(b, terms)
     }
 
-    /// The same of the rows of which `terms` gives the `a_ij x_j`: none of a sample is larger but for rounding.
+    /// The same of the rows of which `terms` gives the `a_ij x_j`: none of a sample is larger but for
+    /// rounding.
     pub fn hold_for_rows<I: Iterator<Item = f64>>(
         &self,
         b: &[f64],
