@@ -47,7 +47,7 @@ impl Cut {
 }
 
 /// An array whose elements are written by several threads, no element by two.
-struct Places<E>(*mut E);
+pub(crate) struct Places<E>(*mut E);
 
 // SAFETY: whoever asks for a place answers for what is done with it.
 unsafe impl<E: Send> Sync for Places<E> {}
@@ -55,9 +55,14 @@ unsafe impl<E: Send> Sync for Places<E> {}
 unsafe impl<E: Send> Send for Places<E> {}
 
 impl<E> Places<E> {
+    /// Those of an array, up to its capacity.
+    pub fn of(array: &mut Vec<E>) -> Self {
+        Places(array.as_mut_ptr())
+    }
+
     /// # Safety
-    /// `i` lies within the array.
-    unsafe fn at(&self, i: usize) -> *mut E {
+    /// The array is there, and `i` lies within it.
+    pub unsafe fn at(&self, i: usize) -> *mut E {
         // SAFETY: the caller has seen to that.
         unsafe { self.0.add(i) }
     }

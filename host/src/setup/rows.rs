@@ -102,8 +102,9 @@ pub(super) fn collect_runs<T: Real, W: Send>(
             if first + chunk.columns.len() <= room {
                 // SAFETY: within the room, and the place of no other chunk.
                 unsafe {
-                    places.0.write(first, &chunk.columns);
-                    places.1.write(first, &chunk.values);
+                    let (columns, values) = (places.0.at(first), places.1.at(first));
+                    columns.copy_from_nonoverlapping(chunk.columns.as_ptr(), chunk.columns.len());
+                    values.copy_from_nonoverlapping(chunk.values.as_ptr(), chunk.values.len());
                 }
             } else {
                 let kept = std::mem::replace(&mut chunk, Chunk::new());
@@ -183,25 +184,6 @@ impl Drop for Guard<'_> {
         if std::thread::panicking() {
             self.0.has_failed.store(true, Ordering::Relaxed);
         }
-    }
-}
-
-/// An empty array that several threads fill.
-struct Places<E>(*mut E);
-
-// SAFETY: whoever writes answers for the place.
-unsafe impl<E: Send> Sync for Places<E> {}
-
-impl<E: Copy> Places<E> {
-    fn of(array: &mut Vec<E>) -> Self {
-        Places(array.as_mut_ptr())
-    }
-
-    /// # Safety
-    /// The array is there, has room for these elements from place `first` on, and nobody else writes there.
-    unsafe fn write(&self, first: usize, elements: &[E]) {
-        // SAFETY: the caller has seen to that.
-        unsafe { self.0.add(first).copy_from_nonoverlapping(elements.as_ptr(), elements.len()) }
     }
 }
 
