@@ -155,6 +155,20 @@ impl System {
         })
     }
 
+    /// The same down to a residual norm of `threshold`: x without its part in the null space.
+    fn run_watched(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<Ran> {
+        let stop = observer.stop(&self.plan.options.stop, threshold);
+        let mut ran = self.run_once(b, start, stop, observer)?;
+        self.plan.project(&mut ran.x);
+        Ok(Ran { outcome: observer.judged(ran.outcome), ..ran })
+    }
+
     /// How large `b - A x` is: what the ranks have found, unless rows of a sample say otherwise, or x is
     /// another than theirs.
     fn checked(&self, x: &[f64], b: &[f64], found: Option<Norms>) -> Norms {
@@ -194,10 +208,8 @@ impl Refined for System {
         threshold: f64,
         observer: &mut Iterations,
     ) -> Result<(Vec<f64>, Outcome)> {
-        let stop = observer.stop(&self.plan.options.stop, threshold);
-        let Ran { mut x, outcome, .. } = self.run_once(b, start, stop, observer)?;
-        self.plan.project(&mut x);
-        Ok((x, observer.judged(outcome)))
+        let Ran { x, outcome, .. } = self.run_watched(b, start, threshold, observer)?;
+        Ok((x, outcome))
     }
 }
 
@@ -208,10 +220,7 @@ impl Prepared for System {
         watch.tell(Stage::Solve);
         let (start, clock) = (Instant::now(), Clock::start(&self.device));
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
-        let stop = observer.stop(&self.plan.options.stop, threshold);
-        let Ran { mut x, outcome, norms } = self.run_once(rhs.b, rhs.start, stop, &mut observer)?;
-        let outcome = observer.judged(outcome);
-        self.plan.project(&mut x);
+        let Ran { x, outcome, norms } = self.run_watched(rhs.b, rhs.start, threshold, &mut observer)?;
         // Without the look at the residual on the host.
         let unrefined = clock.stop(times);
         let begin = Instant::now();

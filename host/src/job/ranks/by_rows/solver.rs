@@ -54,8 +54,6 @@ pub struct Solver {
     bytes_moved: u64,
     /// Seconds in which b went to where it is used, and x came from there.
     around: Around,
-    /// How large `b - A x` was after the last run, as the ranks compute it.
-    norms: Option<Norms>,
 }
 
 impl Solver {
@@ -96,7 +94,6 @@ impl Solver {
             exchanged: Exchanged::default(),
             bytes_moved: 0,
             around: Around::default(),
-            norms: None,
         })
     }
 
@@ -222,11 +219,11 @@ impl Solver {
         watch.tell(Stage::Solve);
         let (start, clock) = (Instant::now(), Clock::start(&self.device));
         let mut observer = Iterations { watch, before: 0, norm_b: rhs.norm, threshold };
-        let (x, outcome) = self.run(rhs.b, None, threshold, &mut observer)?;
+        let (x, outcome, norms) = self.run_watched(rhs.b, None, threshold, &mut observer)?;
         // Without the look at the residual.
         let unrefined = clock.stop(&mut self.times);
         let checking = Instant::now();
-        let residual = self.rows.checked(&x, rhs.b, self.norms)?;
+        let residual = self.rows.checked(&x, rhs.b, norms)?;
         self.times.check += checking.elapsed().as_secs_f64();
         let mut solved = self.solved(x, outcome, residual)?;
         refine(self, rhs, &mut solved, watch)?;
@@ -259,6 +256,31 @@ impl Solver {
         let solved = self.part()?.solve(b, start, stop, observer);
         // The others may wait for this rank.
         solved.inspect_err(|error| end(&*self.rows.comm, error))
+    }
+
+    /// The same down to a residual norm of `threshold`: x without its part in the null space, and how large
+    /// `b - A x` is, as the ranks compute it.
+    fn run_watched(
+        &mut self,
+        b: &[f64],
+        start: Option<&[f64]>,
+        threshold: f64,
+        observer: &mut Iterations,
+    ) -> Result<(Vec<f64>, Outcome, Option<Norms>)> {
+        let stop = observer.stop(&self.options.stop, threshold);
+        let is_first = self.rows.comm.rank() == 0;
+        let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
+        let part::Solved { mut x, mut outcome, norms, exchanged, bytes_moved, around } =
+            self.run_once(b, start, &stop, watching)?;
+        self.rows.project(&mut x)?;
+        self.exchanged.add(exchanged);
+        self.bytes_moved += bytes_moved;
+        self.around.add(around);
+        if outcome.reason == StopReason::Interrupted && !self.is_cancelled(observer.watch)? {
+            // It was the judge.
+            outcome.reason = StopReason::Stagnated;
+        }
+        Ok((x, outcome, norms))
     }
 
     /// Solves once more with a hierarchy in f64, unless f32 was asked for.
@@ -319,20 +341,7 @@ impl Refined for Solver {
         threshold: f64,
         observer: &mut Iterations,
     ) -> Result<(Vec<f64>, Outcome)> {
-        let stop = observer.stop(&self.options.stop, threshold);
-        let is_first = self.rows.comm.rank() == 0;
-        let watching = is_first.then_some(&mut *observer as &mut dyn Observer);
-        let part::Solved { mut x, mut outcome, norms, exchanged, bytes_moved, around } =
-            self.run_once(b, start, &stop, watching)?;
-        self.norms = norms;
-        self.rows.project(&mut x)?;
-        self.exchanged.add(exchanged);
-        self.bytes_moved += bytes_moved;
-        self.around.add(around);
-        if outcome.reason == StopReason::Interrupted && !self.is_cancelled(observer.watch)? {
-            // It was the judge.
-            outcome.reason = StopReason::Stagnated;
-        }
+        let (x, outcome, _) = self.run_watched(b, start, threshold, observer)?;
         Ok((x, outcome))
     }
 }
