@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::rung::{COUNTED, LONG, Rung, cost_of};
+use super::rung::{COUNTED, LONG, Rung, cost_of, counting_seconds};
 use super::trial::Ahead;
 use super::uncounted::{EXPANDING, is_longer_than};
 use super::ways::{AT_ONCE, CLEARLY, LEAST_PATIENCE, Maker, SMALL, SOON};
@@ -33,8 +33,11 @@ pub fn ladder(
         options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
     let is_singular = analysis.values.is_symmetric && analysis.maps_constants_to_zero();
     let has_diagonal = analysis.values.diagonal.zero == 0;
-    let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= AT_ONCE;
-    let small = (a.nnz() <= SMALL).then(|| outlook.prediction(a)).flatten().filter(is_quick);
+    // Else it has to take less than what the choice would be made by.
+    let at_once = if a.nnz() <= SMALL { AT_ONCE } else { maker.trial_seconds() };
+    let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= at_once;
+    let is_counted = a.nnz() <= SMALL || counting_seconds(a.nnz()) < at_once;
+    let small = is_counted.then(|| outlook.prediction(a)).flatten().filter(is_quick);
     let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
     // Factors of a graph without a mesh fill even where it is small.
     let is_for_graph = graph

@@ -235,13 +235,23 @@ fn iterations(
     Ok((outcome.reason == StopReason::Converged).then_some(outcome.iterations))
 }
 
+/// Rows of a piece.
+fn rows_of_piece(a: &Csr<f64>, most: usize) -> usize {
+    most.min(ENTRIES * most / a.nnz().div_ceil(a.n_rows().max(1)).max(1))
+}
+
+/// About as many entries as the piece of a matrix has.
+pub(super) fn entries_of_piece(a: &Csr<f64>) -> usize {
+    a.nnz() / a.n_rows().div_ceil(rows_of_piece(a, ROWS)).max(1)
+}
+
 /// The rows and columns of the unknowns around some places: so many, if there are so many and they have few
 /// entries, in whole nodes of `block` unknowns.
 fn piece(a: &Csr<f64>, block: usize, rows_at_most: usize) -> Csr<f64> {
     /// Zeros cost nothing until they are looked at.
     const OUTSIDE: u32 = 0;
     let n = a.n_rows();
-    let most = rows_at_most.min(ENTRIES * rows_at_most / a.nnz().div_ceil(n.max(1)).max(1));
+    let most = rows_of_piece(a, rows_at_most);
     // Counted from 1.
     let mut number = vec![OUTSIDE; n];
     let mut rows: Vec<u32> = Vec::new();

@@ -42,6 +42,8 @@ const NEAR_DIAGONAL: u32 = 60;
 const ARRANGED: f64 = 1.5e-7;
 const ELIMINATED: f64 = 4e-9;
 const SOLVED: f64 = 1.5e-9;
+/// Seconds for an entry of a piece that no coarsening suits, to try all that there are.
+const TRIED: f64 = 8e-7;
 /// Seconds for a row in which GMRES(30) makes a vector orthogonal to those before.
 const ORTHOGONALISED: f64 = 3e-8;
 /// The share of a matrix like diffusion that a piece is at most, to be tried with incomplete factors. Of
@@ -78,6 +80,13 @@ impl<'a> Maker<'a> {
     pub fn tried(&self) -> &Tried {
         let ahead = || self.ahead.take().and_then(Ahead::found);
         self.tried.get_or_init(|| ahead().unwrap_or_else(|| Tried::nothing(self.a)))
+    }
+
+    /// Seconds that a trial of coarsenings takes at most, where a piece does not show soon that multigrid
+    /// suits the matrix; none where there is none.
+    pub fn trial_seconds(&self) -> f64 {
+        let has_trial = self.method() == Method::Cg && !self.analysis.is_like_diffusion();
+        if has_trial { TRIED * trial::entries_of_piece(self.a) as f64 } else { 0.0 }
     }
 
     /// Negative definite matrices have been negated.
