@@ -64,8 +64,11 @@ unsafe fn all_neighbours(
 }
 
 /// The number of off-diagonal entries of row `i`.
+///
+/// # Safety
+/// The graph is valid, and has that row.
 #[inline(always)]
-unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
+pub(super) unsafe fn off_diagonal(graph: Pattern, i: usize) -> u32 {
     // SAFETY: the callers' graphs are valid.
     unsafe {
         let (start, end) = graph.range(i);

@@ -15,6 +15,7 @@ pub mod independent_set;
 pub mod interpolate;
 pub mod inverse;
 pub mod near_null;
+pub mod numbering;
 pub mod parts;
 pub mod planes;
 pub mod product;

@@ -9,7 +9,7 @@ const ROWS: usize = 32;
 /// Elements of x in a cache line of 64 bytes.
 const LINE: u32 = 8;
 /// Pieces of a large matrix that are looked at.
-const PIECES: usize = 4096;
+const PIECES: usize = 512;
 
 /// Cache lines of x that 32 rows in turn need for each of their entries: about 1 where unknowns are numbered
 /// at random, a fraction where neighbours have near numbers.

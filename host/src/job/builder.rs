@@ -9,7 +9,7 @@ use super::options::{Options, Permute, Precision, Reorder, Scale};
 use super::plan::Plan;
 use super::progress::{CancellationToken, Stage, Watch};
 use super::ranks::Ranks;
-use super::reorder::Numbering;
+use super::reorder::{self, Numbering};
 use super::scaled::ScaledSystem;
 use super::setup::{Clock, Times};
 use super::solved::Solution;
@@ -261,7 +261,11 @@ impl Builder {
                 let plan = ladder.plan(a, device.target())?;
                 Result::Ok((ladder, plan, look.copy))
             };
-            let Some((numbering, reordered)) = Numbering::of(&a, &self.options)? else {
+            let by_host = match reorder::is_left_to_device(&self.options, here) {
+                true => None,
+                false => Numbering::of(&a, &self.options)?,
+            };
+            let Some((numbering, reordered)) = by_host else {
                 let (ladder, plan, copy) = planned(&mut a, here)?;
                 return Result::Ok((scaled, ladder, plan, copy, None));
             };

@@ -54,6 +54,7 @@ mod projection;
 pub mod ranks;
 mod reach;
 mod refine;
+mod renumbered;
 mod reorder;
 mod report;
 mod residual;

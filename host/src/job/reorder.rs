@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::look::Place;
 use super::options::{Options, Reorder};
+use super::{Method, Precision, Precond};
 use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee};
 use crate::error::{Error, Result};
 use crate::matrix::{BlockCsr, Csr, check};
@@ -45,7 +47,7 @@ impl Numbering {
         let start = Instant::now();
         let is_auto = options.reorder == Reorder::Auto;
         let is_tied = options.near_null.is_some() || options.split != Split::Zeros;
-        if options.reorder == Reorder::None || is_auto && (a.n_rows() < SMALL || is_tied) {
+        if options.reorder == Reorder::None || is_auto && is_tied {
             return Ok(None);
         }
         check::check_square(a)?;
@@ -55,14 +57,11 @@ impl Numbering {
         if options.split != Split::Zeros {
             return Err(Error::Option("a reordering does not go with a split of the unknowns".into()));
         }
-        let lines_before = lines_per_entry(a);
-        if is_auto && lines_before < GOOD {
-            return Ok(None);
-        }
+        let Some(lines_before) = lines_where_bad(a, options.reorder) else { return Ok(None) };
         let order = order(a, options.block_size)?;
         let reordered = Arc::new(a.permute_symmetric(&order)?);
         let lines_after = lines_per_entry(&reordered);
-        if is_auto && lines_after > WORTHWHILE * lines_before {
+        if !is_better(options.reorder, lines_before, lines_after) {
             return Ok(None);
         }
         let info = Reordered { lines_before, lines_after, seconds: start.elapsed().as_secs_f64() };
@@ -85,6 +84,44 @@ impl Numbering {
         self.order.iter().zip(v).for_each(|(&i, &v)| given[i as usize] = v);
         given
     }
+}
+
+/// Whether numberings are left to a device, which has the matrix where it is used: where it converts it, and
+/// preconditioners are made of what is there.
+pub(super) fn is_left_to_device(options: &Options, place: Place) -> bool {
+    let Options { precision, format, block_size, near_null, split, method, precond, .. } = options;
+    let is_there = matches!(place, Place::Device(device) if device.gpu().is_some());
+    let has_format = *precision == Precision::F64 && format.is_none() && *block_size == 1;
+    let is_tied = near_null.is_some() || *split != Split::Zeros;
+    let suits_method = method.is_none_or(|method| is_of_products(method));
+    is_there && has_format && !is_tied && suits_method && precond.is_none_or(is_made_there)
+}
+
+/// Whether a method needs of a matrix nothing but products.
+pub(super) fn is_of_products(method: Method) -> bool {
+    let description = method.description();
+    !description.is_on_host && description.own_preconditioner().is_none()
+}
+
+/// Whether a preconditioner is made of the matrix on a device alone.
+pub(super) fn is_made_there(precond: Precond) -> bool {
+    matches!(precond, Precond::None | Precond::Jacobi | Precond::Amg)
+}
+
+/// The lines of the given numbering, where another is looked for: with `auto` for large matrices of many
+/// lines.
+pub(super) fn lines_where_bad(a: &Csr<f64>, reorder: Reorder) -> Option<f64> {
+    match reorder {
+        Reorder::None => None,
+        Reorder::Rcm => Some(lines_per_entry(a)),
+        Reorder::Auto if a.n_rows() < SMALL => None,
+        Reorder::Auto => Some(lines_per_entry(a)).filter(|&lines| lines >= GOOD),
+    }
+}
+
+/// Whether another numbering is taken.
+pub(super) fn is_better(reorder: Reorder, lines_before: f64, lines_after: f64) -> bool {
+    reorder != Reorder::Auto || lines_after <= WORTHWHILE * lines_before
 }
 
 /// Of nodes, where an unknown is not one.

@@ -10,6 +10,7 @@ use super::columns::ManySolver;
 use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::refine::{Refined, refine};
+use super::renumbered::{Renumbers, reordered};
 use super::residual::{Equation, Norms};
 use super::setup::{Clock, Computes, Number, Operators, Times, operators, preconditioner};
 use super::solved::{Rhs, Solved};
@@ -52,19 +53,15 @@ pub(super) fn on_device(
         Device::Cpu(_) => None,
         Device::Gpu(gpu) => plan.fitted(gpu, copy)?,
     };
+    let with = (device, watch, times);
     Ok(match (plan.options.precision, device) {
-        (Precision::F64, Device::Cpu(cpu)) => {
-            Box::new(System::<f64, _>::new(plan, copy, device, cpu, watch, times)?)
-        }
+        (Precision::F64, Device::Cpu(cpu)) => Box::new(System::<f64, _>::new(plan, copy, None, cpu, with)?),
         (Precision::F64, Device::Gpu(gpu)) => {
-            Box::new(System::<f64, _>::new(plan, copy, device, gpu, watch, times)?)
+            let (copy, numbering) = reordered(&plan, gpu, copy, with.2)?;
+            Box::new(System::<f64, _>::new(plan, copy, numbering, gpu, with)?)
         }
-        (Precision::F32, Device::Cpu(cpu)) => {
-            Box::new(System::<f32, _>::new(plan, copy, device, cpu, watch, times)?)
-        }
-        (Precision::F32, Device::Gpu(gpu)) => {
-            Box::new(System::<f32, _>::new(plan, copy, device, gpu, watch, times)?)
-        }
+        (Precision::F32, Device::Cpu(cpu)) => Box::new(System::<f32, _>::new(plan, copy, None, cpu, with)?),
+        (Precision::F32, Device::Gpu(gpu)) => Box::new(System::<f32, _>::new(plan, copy, None, gpu, with)?),
     })
 }
 
@@ -73,6 +70,8 @@ struct System<T: Real, B: Computes<T>> {
     plan: Plan,
     device: Device,
     backend: B,
+    /// The numbering of what is on the device, where it is not the plan's.
+    numbering: Option<Box<dyn Renumbers<T, B>>>,
     matrix: Arc<B::Matrix>,
     m: Box<dyn Preconditioner<T, B>>,
     solver: Box<dyn IterativeSolver<T, B>>,
@@ -87,10 +86,9 @@ impl<T: Number, B: Computes<T>> System<T, B> {
     fn new(
         plan: Plan,
         copy: Option<DeviceCsr<f64>>,
-        device: &Device,
+        numbering: Option<Box<dyn Renumbers<T, B>>>,
         backend: &B,
-        watch: &mut Watch,
-        times: &mut Times,
+        (device, watch, times): (&Device, &mut Watch, &mut Times),
     ) -> Result<Self> {
         let a = T::matrix(&plan.a)?;
         let copied = copy.as_ref().map_or(0, DeviceCsr::bytes);
@@ -111,11 +109,24 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         times.setup += start.elapsed().as_secs_f64();
         times.count_as_warm_up(clock.loading());
         let (device, backend) = (device.clone(), backend.clone());
-        Ok(System { plan, device, backend, matrix, m, solver, held_before, cancellation, columns: None })
+        let columns = None;
+        Ok(System { plan, device, backend, numbering, matrix, m, solver, held_before, cancellation, columns })
     }
 
+    /// A vector on the device.
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
-        self.backend.vector(&T::rounded(values))
+        let given = self.backend.vector(&T::rounded(values))?;
+        self.numbering.as_ref().map(|numbering| numbering.vector(&self.backend, &given)).unwrap_or(Ok(given))
+    }
+
+    /// A vector of the device on the host, where there may be `room` for it.
+    fn to_host(&self, v: &B::Vector, room: Option<Vec<T>>) -> Result<Vec<T>> {
+        let given = self.numbering.as_ref().map(|numbering| numbering.given(&self.backend, v)).transpose()?;
+        let v = given.as_ref().unwrap_or(v);
+        match room {
+            Some(mut values) => self.backend.copy_to_host(v, &mut values).map(|()| values),
+            None => self.backend.to_host(v),
+        }
     }
 
     /// A start on the device.
@@ -173,11 +184,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
         times: &mut Times,
     ) -> Result<impl Iterator<Item = (Vec<f64>, Norms)> + use<T, B>> {
         let start = Instant::now();
-        let to_host = |x: &B::Vector| match room.pop() {
-            Some(mut values) => self.backend.copy_to_host(x, &mut values).map(|()| values),
-            None => self.backend.to_host(x),
-        };
-        let on_host: Vec<Vec<T>> = x.iter().map(to_host).collect::<Result<_>>()?;
+        let on_host: Vec<Vec<T>> = x.iter().map(|x| self.to_host(x, room.pop())).collect::<Result<_>>()?;
         let on_host: Vec<Vec<f64>> = on_host.into_iter().map(|x| self.arrived(x)).collect();
         times.download += start.elapsed().as_secs_f64();
         let clock = Clock::start(&self.device);
@@ -233,6 +240,7 @@ impl<T: Number, B: Computes<T>> System<T, B> {
             bytes,
             bytes_moved: 0,
             format: Storage::of(&*self.matrix, self.plan.a.nnz(), &self.plan.format.reason),
+            reordered: self.numbering.as_ref().map(|numbering| numbering.info()),
             hierarchy: self.m.hierarchy().cloned(),
             ilu: self.m.factors().cloned(),
             factorisation: None,
@@ -285,7 +293,7 @@ impl<T: Number, B: Computes<T>> Refined for System<T, B> {
         let b = self.vector(b)?;
         let mut x = self.start(start)?;
         let outcome = self.iterate(&b, &mut x, threshold, observer)?;
-        Ok((self.arrived(self.backend.to_host(&x)?), outcome))
+        Ok((self.arrived(self.to_host(&x, None)?), outcome))
     }
 }
 
@@ -391,6 +399,10 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
     fn update(&mut self, plan: Plan, copy: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
         let a = T::matrix(&plan.a)?;
         let watch = &mut Watch::default();
+        let copy = match &self.numbering {
+            Some(numbering) => Some(numbering.matrix(&self.backend, &plan.a, copy, times)?),
+            None => copy,
+        };
         let Operators { matrix, csr } = operators(&plan, &self.backend, &a, copy, watch, times)?;
         let start = Instant::now();
         self.columns = None;

@@ -1,6 +1,7 @@
 //! A right-hand side, and what came of a solve with it.
 
 use super::ranks::Info;
+use super::reorder::Reordered;
 use super::report::Report;
 use super::residual::Norms;
 use super::{Method, Precision};
@@ -65,6 +66,8 @@ pub(super) struct Solved {
     pub bytes_moved: u64,
     /// How the matrix was stored.
     pub format: Storage,
+    /// The numbering that the device made to solve in.
+    pub reordered: Option<Reordered>,
     /// The hierarchy, where there is one.
     pub hierarchy: Option<amg::Info>,
     /// The incomplete factorisation, where the preconditioner is one.

@@ -415,7 +415,8 @@ impl Solver {
             times,
             warnings,
         };
-        let reordered = self.numbering.as_ref().map(|numbering| numbering.info);
+        let by_host = self.numbering.as_ref().map(|numbering| numbering.info);
+        let reordered = by_host.or(solved.reordered);
         let expected_bytes = self.device.gpu().map(|_| plan.expected_bytes());
         Report { reordered, expected_bytes, ..Report::new(about, solved) }
     }

@@ -66,6 +66,11 @@ impl Sum {
 }
 
 impl NullSpace {
+    /// Whether it is the constants, in whatever numbering.
+    pub fn is_of_all(&self) -> bool {
+        self.sizes == [self.component.len()]
+    }
+
     /// Components at most: each costs a vector, and a dot product and an update in every application.
     pub const MOST: usize = 16;
 

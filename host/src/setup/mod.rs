@@ -36,6 +36,7 @@ pub mod interpolation;
 pub mod inverse;
 pub mod matrix;
 pub mod near_null;
+pub(crate) mod numbering;
 pub mod parts;
 pub mod product;
 pub mod strength;

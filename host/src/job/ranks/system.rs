@@ -235,6 +235,7 @@ impl Prepared for System {
             counts: None,
             bytes: 0,
             bytes_moved: 0,
+            reordered: None,
             format: self.storage.clone(),
             hierarchy: self.part.hierarchy().cloned(),
             ilu: self.part.factors().cloned(),

@@ -1,7 +1,9 @@
 //! Another numbering of the unknowns.
 
 use crate::error::Error;
-use crate::job::{Device, Options, Precond, Reorder, Solution, Solver, Warning, relative_residual};
+use crate::job::{
+    Device, Options, Precond, Reorder, Reordered, Solution, Solver, Warning, relative_residual,
+};
 use crate::matrix::Csr;
 use crate::problem::{generate, shuffle};
 
@@ -14,37 +16,96 @@ fn rhs(n: usize) -> Vec<f64> {
 }
 
 fn solver(a: &Csr<f64>, options: &Options) -> Solver {
-    Solver::builder().options(options.clone()).device(Device::cpu(1).unwrap()).build(a).unwrap()
+    on(&Device::cpu(1).unwrap(), a, options)
+}
+
+fn on(device: &Device, a: &Csr<f64>, options: &Options) -> Solver {
+    Solver::builder().options(options.clone()).device(device.clone()).build(a).unwrap()
 }
 
 #[test]
 fn the_solution_is_in_the_given_numbering() {
     for (problem, block_size) in [("tet:9", 1), ("bidomain:5", 2)] {
-        let a = shuffled(problem, block_size);
-        let b = rhs(a.n_rows());
         for precond in [Precond::Jacobi, Precond::Amg] {
-            let reorder = Reorder::Rcm;
-            let options =
-                Options { precond: Some(precond), block_size, reorder, reusable: true, ..Options::default() };
-            let mut solver = solver(&a, &options);
-            let Solution { x, report } = solver.solve(&b).unwrap();
-            assert!(report.converged(), "{problem} {precond}: {:?}", report.outcome.reason);
-            let lines = report.reordered.unwrap();
-            assert!(lines.lines_after < 0.9 * lines.lines_before, "{lines:?}");
-            if !report.projected {
-                assert!(relative_residual(&a, &x, &b) <= 1e-8, "{problem} {precond}");
-            }
-            // Start, other values and several right-hand sides are in the given numbering too.
-            let mut again = x.clone();
-            assert_eq!(solver.solve_into(&b, &mut again).unwrap().outcome.iterations, 0);
-            let twice = a.map_values(|v| 2.0 * v);
-            solver.update_values(&twice).unwrap();
-            for solution in solver.solve_many(&[b.clone(), b.clone()]).unwrap() {
-                let half =
-                    solution.x.iter().zip(&x).map(|(half, x)| (2.0 * half - x).abs()).fold(0.0, f64::max);
-                assert!(half <= 1e-5 * x.iter().fold(0.0, |most: f64, x| most.max(x.abs())), "{half}");
-            }
+            is_in_the_given_numbering(
+                &Device::cpu(1).unwrap(),
+                &shuffled(problem, block_size),
+                block_size,
+                precond,
+            );
         }
+    }
+}
+
+/// A device finds the numbering by itself, and makes the matrix in it. Blocks come from the host.
+#[test]
+fn so_it_is_where_a_device_makes_the_numbering() {
+    let device = Device::simulator().unwrap();
+    for precond in [Precond::None, Precond::Jacobi, Precond::Amg] {
+        is_in_the_given_numbering(&device, &shuffled("tet:7", 1), 1, precond);
+    }
+    is_in_the_given_numbering(&device, &shuffled("bidomain:4", 2), 2, Precond::Jacobi);
+}
+
+fn is_in_the_given_numbering(device: &Device, a: &Csr<f64>, block_size: usize, precond: Precond) {
+    let b = rhs(a.n_rows());
+    let reorder = Reorder::Rcm;
+    let options =
+        Options { precond: Some(precond), block_size, reorder, reusable: true, ..Options::default() };
+    let mut solver = on(device, a, &options);
+    let Solution { x, report } = solver.solve(&b).unwrap();
+    assert!(report.converged(), "{precond}: {:?}", report.outcome.reason);
+    let lines = report.reordered.unwrap();
+    assert!(lines.lines_after < 0.9 * lines.lines_before, "{lines:?}");
+    if !report.projected {
+        assert!(relative_residual(a, &x, &b) <= 1e-8, "{precond}");
+    }
+    // Start, other values and several right-hand sides are in the given numbering too.
+    let mut again = x.clone();
+    assert_eq!(solver.solve_into(&b, &mut again).unwrap().outcome.iterations, 0);
+    let twice = a.map_values(|v| 2.0 * v);
+    solver.update_values(&twice).unwrap();
+    for solution in solver.solve_many(&[b.clone(), b.clone()]).unwrap() {
+        let half = solution.x.iter().zip(&x).map(|(half, x)| (2.0 * half - x).abs()).fold(0.0, f64::max);
+        assert!(half <= 1e-5 * x.iter().fold(0.0, |most: f64, x| most.max(x.abs())), "{half}");
+    }
+}
+
+/// The same numbering on all, so the same hierarchy.
+#[test]
+fn cpu_and_device_take_as_many_iterations() {
+    let a = shuffled("tet:8", 1);
+    let options = Options { precond: Some(Precond::Amg), reorder: Reorder::Rcm, ..Options::default() };
+    let found = [Device::cpu(2).unwrap(), Device::simulator().unwrap()].map(|device| {
+        let report = on(&device, &a, &options).solve(&rhs(a.n_rows())).unwrap().report;
+        let Reordered { lines_before, lines_after, .. } = report.reordered.unwrap();
+        (report.outcome.iterations, lines_before, lines_after)
+    });
+    assert_eq!(found[0], found[1]);
+}
+
+/// Graphs in parts, whose order the host finds, and what has no other numbering on a device.
+#[test]
+fn what_a_device_does_not_number_is_solved_all_the_same() {
+    let device = Device::simulator().unwrap();
+    let small = generate(&"poisson2d:6".parse().unwrap(), 1).unwrap();
+    let entries = |at: usize| {
+        (0..36).flat_map(move |i| (0..36).map(move |j| (i, j))).map(move |(i, j)| (at + i, at + j, i, j))
+    };
+    let both = [0, 36].into_iter().flat_map(entries).filter_map(|(row, column, i, j)| {
+        let k = small.row(i).0.iter().position(|&c| c as usize == j)?;
+        Some((row, column, small.row(i).1[k]))
+    });
+    let parts = shuffle(&Csr::from_triplets(72, 72, both).unwrap(), 1, 3).unwrap();
+    let one_way = shuffled("convection-diffusion:9", 1);
+    for (a, precond, is_reordered) in
+        [(&parts, Precond::Jacobi, true), (&one_way, Precond::Jacobi, true), (&one_way, Precond::Ilu, true)]
+    {
+        let options = Options { precond: Some(precond), reorder: Reorder::Rcm, ..Options::default() };
+        let b = rhs(a.n_rows());
+        let Solution { x, report } = on(&device, a, &options).solve(&b).unwrap();
+        assert!(relative_residual(a, &x, &b) <= 1e-8, "{precond}");
+        assert_eq!(report.reordered.is_some(), is_reordered, "{precond}");
     }
 }
 

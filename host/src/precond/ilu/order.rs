@@ -40,12 +40,12 @@ fn multicolour<T: Real>(graph: &Neighbours<T>) -> Vec<u32> {
     let mut by_weight: Vec<u32> = (0..n as u32).collect();
     by_weight.par_sort_unstable_by_key(|&i| Reverse((weight(i, None), i)));
     for i in by_weight {
-        for j in graph.of_row(i) {
+        graph.for_row(i, |j| {
             let colour = colours[j as usize];
             if colour != NONE {
                 is_taken_by[colour as usize] = i;
             }
-        }
+        });
         let free = is_taken_by.iter().position(|&by| by != i).unwrap_or(is_taken_by.len());
         if free == is_taken_by.len() {
             is_taken_by.push(NONE);

@@ -37,8 +37,13 @@ pub struct DeviceCsr<T> {
 impl<T: Real> DeviceCsr<T> {
     /// Whether a device has room for a copy of so many rows and entries.
     pub(crate) fn has_room(gpu: &Gpu, n_rows: usize, nnz: usize) -> bool {
-        let bytes = ((size_of::<u32>() + size_of::<T>()) * nnz + size_of::<u32>() * n_rows) as u64;
+        let bytes = Self::bytes_of(n_rows, nnz);
         check_reach(nnz as u64).is_ok() && check_memory(&**gpu.device(), &[("matrix", bytes)]).is_ok()
+    }
+
+    /// Bytes of so many rows and entries.
+    pub(crate) fn bytes_of(n_rows: usize, nnz: usize) -> u64 {
+        ((size_of::<u32>() + size_of::<T>()) * nnz + size_of::<u32>() * n_rows) as u64
     }
 
     /// Copies `a` to the device. [`Error::Matrix`](crate::Error::Matrix) where its entries are more than
@@ -221,6 +226,35 @@ impl<T: Real> DeviceCsr<T> {
         Ok(Csr::from_valid_parts(self.size.n_rows, self.size.n_cols, row_ptr, col_idx, values))
     }
 
+    /// Some of the rows, in groups that are far apart, with all values 0, on the host.
+    pub(crate) fn pattern_of_some(&self) -> Result<Csr<T>> {
+        const GROUPS: usize = 16;
+        const ROWS: usize = 512;
+        let (n, n_cols) = (self.size.n_rows, self.size.n_cols);
+        let (mut ends, mut columns) = (vec![0], Vec::new());
+        let groups = n.div_ceil(ROWS).min(GROUPS);
+        for group in 0..groups {
+            let first = if n <= GROUPS * ROWS { group * ROWS } else { group * (n / GROUPS) };
+            let count = ROWS.min(n - first);
+            let mut pointers = vec![0u32; count + 1];
+            let device = self.row_ptr.device();
+            let word = size_of::<u32>() as u64;
+            // SAFETY: the matrix has these rows, and so many entries.
+            let those = unsafe {
+                transfer::download(&**device, &mut pointers, self.row_ptr.address + word * first as u64)?;
+                let mut those = vec![0u32; (pointers[count] - pointers[0]) as usize];
+                let from = self.col_idx.address + word * u64::from(pointers[0]);
+                transfer::download(&**device, &mut those, from)?;
+                those
+            };
+            let before = columns.len();
+            ends.extend(pointers[1..].iter().map(|end| before + (end - pointers[0]) as usize));
+            columns.extend(those);
+        }
+        let values = vec![T::ZERO; columns.len()];
+        Ok(Csr::from_valid_parts(ends.len() - 1, n_cols, ends, columns, values))
+    }
+
     /// Row pointers, columns and values, on the host.
     fn arrays(&self) -> Result<(Vec<usize>, Vec<u32>, Vec<T>)> {
         let row_ptr = download(&self.row_ptr, self.size.n_rows + 1, 0u32)?;
@@ -311,6 +345,7 @@ impl<T: Real> Matrices<T> for Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::generate;
 
     /// A matrix of what may be none, on the simulator.
     fn unchecked(gpu: &Gpu, n_cols: usize, row_ptr: &[u32], col_idx: &[u32]) -> DeviceCsr<f64> {
@@ -352,6 +387,20 @@ mod tests {
                 (None, None) => {}
                 (Some(found), Some(fault)) => assert!(found.contains(fault), "{found}, not {fault}"),
                 _ => panic!("{row_ptr:?} {col_idx:?}: {found:?}, not {fault:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn some_rows_are_those_of_the_matrix() {
+        for (problem, rows) in [("poisson2d:9", 81), ("poisson2d:70", 4900), ("poisson2d:100", 16 * 512)] {
+            let a = generate(&problem.parse().unwrap(), 1).unwrap();
+            let gpu = Gpu::simulated().unwrap();
+            let some = DeviceCsr::upload(&gpu, &a).unwrap().pattern_of_some().unwrap();
+            assert_eq!((some.n_rows(), some.n_cols()), (rows, a.n_cols()), "{problem}");
+            let first = |group: usize| if rows < 16 * 512 { group * 512 } else { group * (a.n_rows() / 16) };
+            for k in 0..rows {
+                assert_eq!(some.row(k).0, a.row(first(k / 512) + k % 512).0, "{problem}: row {k}");
             }
         }
     }

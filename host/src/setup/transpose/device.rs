@@ -1,6 +1,7 @@
 //! [`Transposes`] on a device.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use cuda_std::Real;
 use gpu_kernels::setup::columns::SLOTS;
@@ -64,10 +65,22 @@ impl Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(a.size.n_rows << a.log2_lanes(), &kernel) }?;
 
+        let col_idx =
+            self.sorted_rows(size, row_ptr.address as *const u32, unsorted.address as *const u32)?;
+        let values = Buffer::new(self.device(), size.nnz * size_of::<T>())?;
+        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
+    }
+
+    /// The columns of a matrix of this size, ascending within a row, which are there in any order. What is
+    /// queued reads them.
+    pub(in crate::setup) fn sorted_rows(
+        &self,
+        size: Size,
+        row_ptr: *const u32,
+        columns: *const u32,
+    ) -> Result<Arc<Buffer>> {
         let col_idx = Buffer::new(self.device(), size.nnz * size_of::<u32>())?;
-        let sorted = col_idx.address as *mut u32;
-        let unsorted =
-            Pattern { row_ptr: row_ptr.address as *const u32, col_idx: unsorted.address as *const u32 };
+        let (sorted, unsorted) = (col_idx.address as *mut u32, Pattern { row_ptr, col_idx: columns });
         let (_list, long) = self.long_rows(size.n_rows)?;
         // Room for rows twice as long as most.
         let mean = size.nnz as f64 / size.n_rows.max(1) as f64;
@@ -78,7 +91,6 @@ impl Gpu {
         let n_cols = size.n_cols as u64;
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch_long(size.n_rows, &sort_rows_long { n_cols, unsorted, sorted, long }) }?;
-        let values = Buffer::new(self.device(), size.nnz * size_of::<T>())?;
-        Ok(DeviceCsr { size, row_ptr, col_idx, values, element: PhantomData })
+        Ok(col_idx)
     }
 }

@@ -36,6 +36,7 @@ impl Solver {
             counts: None,
             bytes,
             bytes_moved: 0,
+            reordered: None,
             format,
             hierarchy,
             ilu,
