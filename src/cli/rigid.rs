@@ -15,7 +15,7 @@ pub fn with_rigid_motions(options: Options, motions: impl FnOnce() -> Result<Nea
         (Some(own), _) => own == Precond::Amg,
     };
     let as_given = options.block_size == 1
-        && options.reorder == Reorder::None
+        && options.reorder != Reorder::Rcm
         && options.scaling == Scale::None
         && options.permute == Permute::None;
     let takes_them = options.amg.coarsening == Coarsening::SmoothedAggregation && as_given;

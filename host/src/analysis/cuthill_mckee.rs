@@ -1,14 +1,14 @@
 //! The graph of a matrix, and the numbering of its unknowns that keeps neighbours together.
 
-use std::mem::replace;
+use std::hint::black_box;
 
 use cuda_std::Real;
 
 use crate::matrix::Csr;
 use crate::parallel::*;
 
-/// No number yet.
-const NONE: u32 = u32::MAX;
+/// Rows that are fetched together.
+const FETCHED: usize = 16;
 
 /// The graph of `A + A^T` of a square matrix.
 pub(crate) struct Neighbours<'a, T> {
@@ -44,6 +44,15 @@ impl<'a, T: Real> Neighbours<'a, T> {
         rows.for_each(|rows| rows.row(i as usize).0.iter().filter(|&&j| j != i).for_each(|&j| f(j)));
     }
 
+    /// Reads of the rows of some unknowns, which are far apart, at the same time, so that they are in the caches
+    /// then: a search that waits for one after the other takes several times as long.
+    fn fetch(&self, unknowns: &[u32]) {
+        let first = |rows: &Csr<T>, i: &u32| rows.row(*i as usize).0.first().copied().unwrap_or(0);
+        let rows = [Some(self.a), self.transpose.as_ref()].into_iter().flatten();
+        let read = rows.map(|rows| unknowns.iter().fold(0, |all, i| all ^ first(rows, i)));
+        black_box(read.fold(0, |all, read| all ^ read));
+    }
+
     /// How many neighbours each unknown has.
     fn degrees(&self) -> Vec<u32> {
         let of_row = |i| {
@@ -57,65 +66,138 @@ impl<'a, T: Real> Neighbours<'a, T> {
 
 /// Cuthill and McKee's order (1969) from an unknown far out in each connected part, reversed (George 1971).
 pub(crate) fn reverse_cuthill_mckee<T: Real>(graph: &Neighbours<T>) -> Vec<u32> {
-    let n = graph.count();
-    let mut order = Vec::with_capacity(n);
-    let mut is_seen = vec![false; n];
-    let mut distance = vec![NONE; n];
-    let degrees = graph.degrees();
-    let by_degree = |&j: &u32| (degrees[j as usize], j);
+    let (n, degrees) = (graph.count(), graph.degrees());
+    let (mut order, mut seen, mut search) = (Vec::with_capacity(n), Seen::none_of(n), Search::through(graph));
     for start in 0..n as u32 {
-        if is_seen[start as usize] {
-            continue;
-        }
-        let root = far_out(graph, start, by_degree, &mut distance);
-        is_seen[root as usize] = true;
-        let mut at = order.len();
-        order.push(root);
-        while at < order.len() {
-            let first = order.len();
-            graph.for_row(order[at], |j| {
-                if !replace(&mut is_seen[j as usize], true) {
-                    order.push(j);
-                }
-            });
-            order[first..].sort_unstable_by_key(by_degree);
-            at += 1;
+        if !seen.has(start) {
+            let root = search.far_out(start, &degrees, u32::MAX);
+            number_from(graph, root.expect("there is no limit"), &degrees, &mut seen, &mut order);
         }
     }
     order.reverse();
     order
 }
 
-/// An unknown of the part of `start` from which the others are far (George and Liu 1979): the farthest, of
-/// least degree, as long as that is farther away. `distance` is `NONE` everywhere, and is left so.
-fn far_out<T: Real>(
+/// The same of a symmetric graph that is connected, and has so many levels at most beyond the unknowns that
+/// it is searched from; `None` for others.
+pub(crate) fn reverse_cuthill_mckee_of_compact<T: Real>(
     graph: &Neighbours<T>,
-    start: u32,
-    by_degree: impl Fn(&u32) -> (u32, u32),
-    distance: &mut [u32],
-) -> u32 {
-    let (mut root, mut depth) = (start, None);
-    loop {
-        distance[root as usize] = 0;
-        let mut seen = vec![root];
-        let mut at = 0;
-        while at < seen.len() {
-            let next = distance[seen[at] as usize] + 1;
-            graph.for_row(seen[at], |j| {
-                if distance[j as usize] == NONE {
-                    distance[j as usize] = next;
-                    seen.push(j);
+    most_levels: u32,
+) -> Option<Vec<u32>> {
+    let (n, degrees) = (graph.count(), graph.degrees());
+    if graph.transpose.is_some() || n == 0 {
+        return None;
+    }
+    let root = Search::through(graph).far_out(0, &degrees, most_levels)?;
+    let mut order = Vec::with_capacity(n);
+    number_from(graph, root, &degrees, &mut Seen::none_of(n), &mut order);
+    order.reverse();
+    (order.len() == n).then_some(order)
+}
+
+/// Appends the part of a root to the order.
+fn number_from<T: Real>(
+    graph: &Neighbours<T>,
+    root: u32,
+    degrees: &[u32],
+    seen: &mut Seen,
+    order: &mut Vec<u32>,
+) {
+    let mut at = order.len();
+    seen.insert(root);
+    order.push(root);
+    while at < order.len() {
+        let first = order.len();
+        if at.is_multiple_of(FETCHED) {
+            graph.fetch(&order[at..first.min(at + FETCHED)]);
+        }
+        graph.for_row(order[at], |j| {
+            if seen.insert(j) {
+                order.push(j);
+            }
+        });
+        order[first..].sort_unstable_by_key(|&j| (degrees[j as usize], j));
+        at += 1;
+    }
+}
+
+/// A set of unknowns, which the caches hold where a number for each would not fit.
+struct Seen {
+    bits: Vec<u64>,
+}
+
+impl Seen {
+    fn none_of(n: usize) -> Seen {
+        Seen { bits: vec![0; n.div_ceil(64)] }
+    }
+
+    fn has(&self, i: u32) -> bool {
+        self.bits[i as usize / 64] >> (i % 64) & 1 == 1
+    }
+
+    /// Whether it is new.
+    fn insert(&mut self, i: u32) -> bool {
+        let is_new = !self.has(i);
+        self.bits[i as usize / 64] |= 1 << (i % 64);
+        is_new
+    }
+
+    fn remove(&mut self, i: u32) {
+        self.bits[i as usize / 64] &= !(1 << (i % 64));
+    }
+}
+
+/// Breadth first through a graph.
+struct Search<'a, 'b, T> {
+    graph: &'a Neighbours<'b, T>,
+    /// Empty between searches.
+    seen: Seen,
+    reached: Vec<u32>,
+}
+
+impl<'a, 'b, T: Real> Search<'a, 'b, T> {
+    fn through(graph: &'a Neighbours<'b, T>) -> Self {
+        Search { graph, seen: Seen::none_of(graph.count()), reached: Vec::new() }
+    }
+
+    /// An unknown of the part of `start` from which the others are far (George and Liu 1979): the farthest,
+    /// of least degree, as long as that is farther away; `None` where a search has more levels than that.
+    fn far_out(&mut self, start: u32, degrees: &[u32], most_levels: u32) -> Option<u32> {
+        let (mut root, mut depth) = (start, None);
+        loop {
+            let (levels, farthest) = self.from(root, degrees);
+            self.reached.drain(..).for_each(|j| self.seen.remove(j));
+            match depth {
+                _ if levels > most_levels => return None,
+                Some(depth) if levels <= depth => return Some(root),
+                _ => (root, depth) = (farthest, Some(levels)),
+            }
+        }
+    }
+
+    /// Reaches all from a root: the levels beyond it, and the unknown of least degree in the last.
+    fn from(&mut self, root: u32, degrees: &[u32]) -> (u32, u32) {
+        let Search { graph, seen, reached } = self;
+        seen.insert(root);
+        reached.push(root);
+        let (mut first, mut levels) = (0, 0);
+        loop {
+            let end = reached.len();
+            for at in first..end {
+                if (at - first).is_multiple_of(FETCHED) {
+                    graph.fetch(&reached[at..end.min(at + FETCHED)]);
                 }
-            });
-            at += 1;
+                graph.for_row(reached[at], |j| {
+                    if seen.insert(j) {
+                        reached.push(j);
+                    }
+                });
+            }
+            if reached.len() == end {
+                let by_degree = |&j: &u32| (degrees[j as usize], j);
+                return (levels, reached[first..].iter().copied().min_by_key(by_degree).unwrap_or(root));
+            }
+            (first, levels) = (end, levels + 1);
         }
-        let last = distance[seen[seen.len() - 1] as usize];
-        let farthest = seen.iter().rev().take_while(|&&j| distance[j as usize] == last);
-        let candidate = farthest.copied().min_by_key(&by_degree).unwrap_or(root);
-        seen.iter().for_each(|&j| distance[j as usize] = NONE);
-        if depth.is_some_and(|depth| last <= depth) {
-            return root;
-        }
-        (root, depth) = (candidate, Some(last));
     }
 }

@@ -21,7 +21,7 @@ mod values;
 pub(crate) use closer::{Closer, Mirrored};
 pub use components::components;
 pub use contraction::contraction;
-pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee};
+pub(crate) use cuthill_mckee::{Neighbours, reverse_cuthill_mckee, reverse_cuthill_mckee_of_compact};
 pub use expansion::{expansion, width};
 pub(crate) use locality::lines_per_entry;
 pub use matching::{Deficiency, Matching};

@@ -16,7 +16,7 @@ use super::solved::Solution;
 use super::solver::Solver;
 use super::{Device, Method, Precond};
 use crate::error::Result;
-use crate::matrix::{Csr, Format, IntoCsr, block, check};
+use crate::matrix::{Csr, Format, IntoCsr, Target, block, check};
 use crate::precond::{amg, ilu};
 
 impl Solver {
@@ -261,16 +261,27 @@ impl Builder {
                 let plan = ladder.plan(a, device.target())?;
                 Result::Ok((ladder, plan, look.copy))
             };
-            let by_host = match reorder::is_left_to_device(&self.options, here) {
-                true => None,
-                false => Numbering::of(&a, &self.options)?,
+            // What takes a CPU's threads as long as some iterations takes GPUs as long as many solves.
+            let by_host = match self.options.reorder {
+                Reorder::Auto => device.target() == Target::Cpu,
+                _ => !reorder::is_left_to_device(&self.options, here),
             };
-            let Some((numbering, reordered)) = by_host else {
+            if !by_host || reorder::lines_where_bad(&a, &self.options).is_none() {
                 let (ladder, plan, copy) = planned(&mut a, here)?;
                 return Result::Ok((scaled, ladder, plan, copy, None));
-            };
+            }
             // What is said of rows names those of the matrix as it was given, which the device does not need.
-            let (_, Plan { warnings, .. }, _) = planned(&mut a, Place::Host)?;
+            let (ladder, plan, _) = planned(&mut a.clone(), Place::Host)?;
+            let is_worth_it = self.options.reorder == Reorder::Rcm || plan.gains_by_numbering();
+            let numbering = match is_worth_it {
+                true => Numbering::of(&a, &self.options, ladder.is_symmetric())?,
+                false => None,
+            };
+            let Some((numbering, reordered)) = numbering else {
+                let (ladder, plan, copy) = planned(&mut a, here)?;
+                return Ok((scaled, ladder, plan, copy, None));
+            };
+            let Plan { warnings, .. } = plan;
             a = reordered;
             let (ladder, plan, copy) = planned(&mut a, here)?;
             Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))

@@ -104,9 +104,7 @@ impl Ladder {
                 continue;
             }
             let options = rung.as_ref().map_or(self.options.clone(), |rung| rung.options(&self.options));
-            let is_symmetric =
-                self.analysis().map_or(self.survey.is_mirrored, |analysis| analysis.values.is_symmetric);
-            match (Plan::new(a.clone(), options, &self.survey, is_symmetric, target), rung) {
+            match (Plan::new(a.clone(), options, &self.survey, self.is_symmetric(), target), rung) {
                 (Err(error), Some(rung)) if !self.is_last() => {
                     self.leave(a, Attempt::without_a_start(rung.method, rung.precond, error.to_string()));
                 }
@@ -118,6 +116,11 @@ impl Ladder {
                 }
             }
         }
+    }
+
+    /// Whether the matrix is symmetric, where that is known.
+    pub fn is_symmetric(&self) -> bool {
+        self.analysis().map_or(self.survey.is_mirrored, |analysis| analysis.values.is_symmetric)
     }
 
     /// What the matrix is, where that has decided.

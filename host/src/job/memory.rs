@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::plan::{Plan, choose_format};
-use super::{Method, Options, Precision, Precond, Reorder};
+use super::reorder::lines_where_bad;
+use super::{Method, Options, Precision, Precond};
 use crate::backend::gpu::{Gpu, check_memory};
 use crate::error::Result;
 use crate::matrix::{Csr, Target};
@@ -80,13 +81,10 @@ pub(super) fn copied(
                 let free = gpu.device().memory().map_or(0, |(free, _)| free);
                 let (in_f32, prediction) =
                     (options.amg_precision != Some(Precision::F64), Prediction::of(a, &options.amg));
-                let reordered = if options.reorder == Reorder::None {
-                    0
-                } else {
-                    DeviceCsr::<f64>::bytes_of(a.n_rows(), a.nnz())
-                };
-                let needed = SetUp::of(a, options, in_f32, prediction).bytes() + reordered;
-                gpu.device().reserve(((0.8 * share * needed as f64) as u64).min(free / 2));
+                // There are two for a moment.
+                let again = lines_where_bad(a, options).map_or(0, |_| copy.bytes());
+                let needed = (share * SetUp::of(a, options, in_f32, prediction).bytes() as f64) as u64;
+                gpu.device().reserve(((0.8 * (needed + again) as f64) as u64).min(free / 2));
             });
         }
         copy.fill(gpu, a, rows)

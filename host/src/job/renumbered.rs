@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::options::Reorder;
 use super::plan::Plan;
-use super::reorder::{Reordered, is_better, is_made_there, is_of_products, lines_where_bad};
+use super::reorder::{Reordered, is_better, is_tied, lines_where_bad, most_levels};
 use super::setup::Times;
 use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee};
 use crate::backend::Memory;
@@ -15,10 +15,6 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::DeviceCsr;
 use crate::setup::numbering::{DeviceNumbering, MOST_LEVELS};
-
-/// Levels for each entry that `auto` waits for. On an H200 a level takes about 80 us in all searches together,
-/// and another numbering saves about 0.8 ns an entry in the set-up and one solve with multigrid.
-const WORTH_LEVELS: f64 = 1e-5;
 
 /// A numbering of what is on a device, where others use the given one.
 pub(super) trait Renumbers<T: Real, B: Memory<T>>: Send {
@@ -73,13 +69,12 @@ impl Renumbers<f64, Gpu> for Renumbered {
     }
 }
 
-impl Plan {
-    /// Whether what is set up is made of nothing but the matrix on a device, in whatever numbering.
-    fn has_any_numbering(&self) -> bool {
-        let is_tied = self.null_space.as_ref().is_some_and(|null_space| !null_space.is_of_all());
-        let is_made_there = is_of_products(self.method) && is_made_there(self.precond);
-        self.converts_on_device && self.options.block_size == 1 && is_made_there && !is_tied
-    }
+/// Whether what is set up is made of nothing but the matrix on a device, in whatever numbering.
+fn has_any_numbering(plan: &Plan) -> bool {
+    plan.converts_on_device
+        && plan.options.block_size == 1
+        && !is_tied(&plan.options)
+        && plan.gains_by_numbering()
 }
 
 /// The matrix of a plan on a GPU, of which there may be a copy, in the numbering that the plan asks for, and
@@ -95,11 +90,11 @@ pub(super) fn reordered(
 ) -> Result<(Option<DeviceCsr<f64>>, Option<Box<dyn Renumbers<f64, Gpu>>>)> {
     let (a, reorder) = (&plan.a, plan.options.reorder);
     let has_room = || reorder == Reorder::Rcm || DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz());
-    if !plan.has_any_numbering() || !has_room() {
+    if !has_any_numbering(plan) || !has_room() {
         return Ok((copy, None));
     }
     let start = Instant::now();
-    let Some(lines_before) = lines_where_bad(a, reorder) else { return Ok((copy, None)) };
+    let Some(lines_before) = lines_where_bad(a, &plan.options) else { return Ok((copy, None)) };
     times.setup += start.elapsed().as_secs_f64();
     let copy = there(gpu, a, copy, times)?;
     let start = Instant::now();
@@ -132,7 +127,7 @@ fn there(gpu: &Gpu, a: &Csr<f64>, copy: Option<DeviceCsr<f64>>, times: &mut Time
 fn numbering(gpu: &Gpu, plan: &Plan, copy: &DeviceCsr<f64>) -> Result<Option<DeviceNumbering>> {
     let (a, is_auto) = (&plan.a, plan.options.reorder == Reorder::Auto);
     let has_images = copy.mirrored(gpu)?.share == 1.0;
-    let most_levels = if is_auto { (WORTH_LEVELS * a.nnz() as f64) as u32 } else { MOST_LEVELS };
+    let most_levels = if is_auto { most_levels(a.nnz()) } else { MOST_LEVELS };
     let found = match has_images {
         true => DeviceNumbering::reverse_cuthill_mckee(gpu, copy, most_levels)?,
         false => None,

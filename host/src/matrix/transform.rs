@@ -25,6 +25,31 @@ impl<E: Copy> Places<E> {
     }
 }
 
+/// Writes the entries of a row, which come in any order, by their columns.
+fn write_ascending<T: Copy>(entries: impl Iterator<Item = (u32, T)>, columns: &mut [u32], values: &mut [T]) {
+    const SHORT: usize = 64;
+    if columns.len() > SHORT {
+        let mut row: Vec<(u32, T)> = entries.collect();
+        row.sort_unstable_by_key(|&(j, _)| j);
+        for (k, (j, v)) in row.into_iter().enumerate() {
+            (columns[k], values[k]) = (j, v);
+        }
+        return;
+    }
+    let mut found = [0; SHORT];
+    let mut those = [None; SHORT];
+    let mut count = 0;
+    for (j, v) in entries {
+        (found[count], those[count]) = (j, Some(v));
+        count += 1;
+    }
+    for (&j, v) in found[..count].iter().zip(those) {
+        // Without a branch, of which sorting has some that nobody foresees.
+        let before: u32 = found[..count].iter().map(|&other| u32::from(other < j)).sum();
+        (columns[before as usize], values[before as usize]) = (j, v.expect("as many as columns"));
+    }
+}
+
 impl<T: Real> Csr<T> {
     /// These rows, in this order.
     pub(crate) fn chosen_rows(&self, rows: &[u32]) -> Csr<T> {
@@ -117,12 +142,8 @@ impl<T: Real> Csr<T> {
         let length = |r: usize| self.row_len(order[r] as usize);
         Ok(Csr::from_rows(n, n, length, |r, columns, values| {
             let (old_columns, old_values) = self.row(order[r] as usize);
-            let moved = old_columns.iter().zip(old_values).map(|(&j, &v)| (position[j as usize], v));
-            let mut row: Vec<(u32, T)> = moved.collect();
-            row.sort_unstable_by_key(|&(j, _)| j);
-            for (k, (j, v)) in row.into_iter().enumerate() {
-                (columns[k], values[k]) = (j, v);
-            }
+            let moved = old_columns.iter().map(|&j| position[j as usize]).zip(old_values.iter().copied());
+            write_ascending(moved, columns, values);
         }))
     }
 

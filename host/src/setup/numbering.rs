@@ -238,6 +238,9 @@ impl<'a> Searches<'a> {
             }
             let counts = download(&self.counts, end as usize + 1, 0u32)?;
             if let Some(behind) = counts.iter().position(|&count| count == 0) {
+                if behind as u32 - 1 > self.most_levels {
+                    return Ok(None);
+                }
                 let found = counts[..behind].iter().sum::<u32>() as usize;
                 let last = found - counts[behind - 1] as usize..found;
                 return Ok(Some(Levels { beyond: behind as u32 - 1, last }));

@@ -30,7 +30,7 @@ pub(super) fn check_options(options: &Options) -> Result<()> {
         ))),
         false => Ok(()),
     };
-    needs_whole(options.reorder != Reorder::None, "another numbering of the unknowns")?;
+    needs_whole(options.reorder == Reorder::Rcm, "another numbering of the unknowns")?;
     needs_whole(options.scaling != Scale::None, "scaling")?;
     needs_whole(options.permute != Permute::None, "a permutation of the rows")?;
     needs_whole(options.near_null.is_some(), "multigrid with near-null-space vectors")?;
