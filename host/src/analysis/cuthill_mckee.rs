@@ -201,3 +201,43 @@ impl<'a, 'b, T: Real> Search<'a, 'b, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::{generate, shuffle};
+
+    fn matrix(problem: &str) -> Csr<f64> {
+        shuffle(&generate(&problem.parse().unwrap(), 1).unwrap(), 1, 3).unwrap()
+    }
+
+    #[test]
+    fn neighbours_are_near_in_every_part() {
+        let one = matrix("poisson2d:17");
+        let n = one.n_rows();
+        let row = |i: usize| one.row(i).0.iter().zip(one.row(i).1).map(move |(&j, &v)| (i, j as usize, v));
+        let both = (0..n).flat_map(row).flat_map(|(i, j, v)| [(i, j, v), (n + 1 + i, n + 1 + j, v)]);
+        // Between the parts is one of a single unknown.
+        let a = Csr::from_triplets(2 * n + 1, 2 * n + 1, both.chain([(n, n, 1.0)])).unwrap();
+        let order = reverse_cuthill_mckee(&Neighbours::of(&a, true));
+        let a = a.permute_symmetric(&order).unwrap();
+        let distance = |i: usize| a.row(i).0.iter().map(move |&j| i.abs_diff(j as usize)).max().unwrap();
+        assert!((0..a.n_rows()).all(|i| distance(i) <= 2 * 17), "a level has 17 unknowns at most");
+    }
+
+    #[test]
+    fn of_compact_graphs_it_is_the_same() {
+        let a = matrix("poisson2d:17");
+        let graph = Neighbours::of(&a, false);
+        let expected = reverse_cuthill_mckee(&graph);
+        // From a corner to the one across.
+        assert_eq!(reverse_cuthill_mckee_of_compact(&graph, 32).as_ref(), Some(&expected));
+        assert_eq!(reverse_cuthill_mckee_of_compact(&graph, 31), None);
+        let one_way = Csr::from_triplets(2, 2, [(0, 0, 1.0), (0, 1, 1.0), (1, 1, 1.0)]).unwrap();
+        let parts = Csr::from_triplets(2, 2, [(0, 0, 1.0), (1, 1, 1.0)]).unwrap();
+        let nothing = Csr::from_triplets(0, 0, []).unwrap();
+        for a in [one_way, parts, nothing] {
+            assert_eq!(reverse_cuthill_mckee_of_compact(&Neighbours::of(&a, false), 9), None);
+        }
+    }
+}

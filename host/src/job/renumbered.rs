@@ -34,6 +34,9 @@ pub(super) trait Renumbers<T: Real, B: Memory<T>>: Send {
     ) -> Result<DeviceCsr<f64>>;
 }
 
+/// Of a GPU in f64.
+type Renumbering = Box<dyn Renumbers<f64, Gpu>>;
+
 struct Renumbered {
     numbering: DeviceNumbering,
     info: Reordered,
@@ -87,7 +90,7 @@ pub(super) fn reordered(
     gpu: &Gpu,
     copy: Option<DeviceCsr<f64>>,
     times: &mut Times,
-) -> Result<(Option<DeviceCsr<f64>>, Option<Box<dyn Renumbers<f64, Gpu>>>)> {
+) -> Result<(Option<DeviceCsr<f64>>, Option<Renumbering>)> {
     let (a, reorder) = (&plan.a, plan.options.reorder);
     let has_room = || reorder == Reorder::Rcm || DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz());
     if !has_any_numbering(plan) || !has_room() {
@@ -110,7 +113,7 @@ pub(super) fn reordered(
     let seconds = start.elapsed().as_secs_f64();
     times.setup += seconds;
     let info = Reordered { lines_before, lines_after, seconds };
-    let renumbered = serves.then(|| Box::new(Renumbered { numbering, info }) as Box<dyn Renumbers<f64, Gpu>>);
+    let renumbered = serves.then(|| Box::new(Renumbered { numbering, info }) as Renumbering);
     Ok((Some(copy), renumbered))
 }
 
