@@ -264,7 +264,10 @@ impl Builder {
             // What takes a CPU's threads as long as some iterations takes GPUs as long as many solves.
             let by_host = match self.options.reorder {
                 Reorder::Auto => device.target() == Target::Cpu,
-                _ => !reorder::is_left_to_device(&self.options, here),
+                _ => {
+                    let is_alone_on_gpu = ranks.is_none() && device.gpu().is_some();
+                    !(is_alone_on_gpu && reorder::is_left_to_gpu(&self.options))
+                }
             };
             if !by_host || reorder::lines_where_bad(&a, &self.options).is_none() {
                 let (ladder, plan, copy) = planned(&mut a, here)?;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::choice::{Traits, choose_way};
+use super::reorder;
 use super::report::Warning;
 use super::residual::{Equation, Norms, residual};
 use super::{Method, Options, Precision, Precond};
@@ -112,6 +113,12 @@ impl Plan {
     pub fn is_like(&self, other: &Plan) -> bool {
         let choices = |plan: &Plan| (plan.method, plan.precond, plan.hierarchy_in_f32);
         choices(self) == choices(other) && self.format == other.format && self.null_space == other.null_space
+    }
+
+    /// Whether its iterations gain by another numbering, on which what is kept out of x does not depend.
+    pub fn gains_by_numbering(&self) -> bool {
+        let is_kept_out = self.null_space.as_ref().is_some_and(|null_space| !null_space.is_of_all());
+        reorder::gain(self.method, self.precond) && !is_kept_out
     }
 
     /// Whether the method makes the preconditioner that it iterates with.

@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::look::Place;
 use super::options::{Options, Reorder};
-use super::plan::Plan;
 use super::{Method, Precision, Precond};
 use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee, reverse_cuthill_mckee_of_compact};
 use crate::error::{Error, Result};
@@ -89,14 +87,13 @@ impl Numbering {
     }
 }
 
-/// Whether numberings are left to a device, which has the matrix where it is used: where it converts it, and
-/// preconditioners are made of what is there.
-pub(super) fn is_left_to_device(options: &Options, place: Place) -> bool {
+/// Whether numberings are left to a GPU that solves alone, which has the matrix where it is used: where it
+/// converts it, and preconditioners are made of what is there.
+pub(super) fn is_left_to_gpu(options: &Options) -> bool {
     let Options { precision, format, block_size, method, precond, .. } = options;
-    let is_there = matches!(place, Place::Device(device) if device.gpu().is_some());
     let has_format = *precision == Precision::F64 && format.is_none() && *block_size == 1;
-    let suits_method = method.is_none_or(is_of_products);
-    is_there && has_format && !is_tied(options) && suits_method && precond.is_none_or(is_made_there)
+    let gains = method.is_none_or(is_of_products) && precond.is_none_or(is_of_matrix_alone);
+    has_format && gains && !is_tied(options)
 }
 
 /// Whether something is given that is in the given numbering.
@@ -104,24 +101,19 @@ pub(super) fn is_tied(options: &Options) -> bool {
     options.near_null.is_some() || options.split != Split::Zeros
 }
 
-/// Whether a method needs of a matrix nothing but products.
+/// Whether iterations gain by another numbering: those of products with the matrix, or of multigrid.
+pub(super) fn gain(method: Method, precond: Precond) -> bool {
+    is_of_products(method) && is_of_matrix_alone(precond)
+}
+
 fn is_of_products(method: Method) -> bool {
     let description = method.description();
     !description.is_on_host && description.own_preconditioner().is_none()
 }
 
-/// Whether a preconditioner is made of the matrix on a device alone.
-fn is_made_there(precond: Precond) -> bool {
+/// Whether a preconditioner is made where the matrix is, and takes its numbering.
+fn is_of_matrix_alone(precond: Precond) -> bool {
     matches!(precond, Precond::None | Precond::Jacobi | Precond::Amg)
-}
-
-impl Plan {
-    /// Whether its iterations gain by another numbering: those of products, or of multigrid. What is kept out
-    /// of x must not depend on it.
-    pub(super) fn gains_by_numbering(&self) -> bool {
-        let is_kept_out = self.null_space.as_ref().is_some_and(|null_space| !null_space.is_of_all());
-        is_of_products(self.method) && is_made_there(self.precond) && !is_kept_out
-    }
 }
 
 /// Levels of a graph at most that `auto` goes through. On an H200 a level takes about 80 us in all searches
