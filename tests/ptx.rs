@@ -69,6 +69,8 @@ fn barriers(name: &str) -> usize {
         ("cg_step_", grid_reduction),
         // A sum over the block.
         ("compare_mirrored", 1),
+        // A sum over the block.
+        ("count_children", 2),
         ("count_columns_long", bitmap),
         ("count_indefinite_pairs", 1),
         // A sum over the block.
@@ -86,8 +88,12 @@ fn barriers(name: &str) -> usize {
         // A sum over the block, and its result for all.
         ("modified_", 2),
         ("norm_max_", grid_reduction),
+        // Two sums over the block, and where its first child goes.
+        ("place_children", 2 + 2 + 1),
         // When all that a block puts is there, and in the last block.
         ("put_f", 2),
+        // A sum over the block, and where its first unknown goes, in each step.
+        ("reach_neighbours", 2 + 1),
         ("reach", grid_reduction),
         ("reduce_ranks_", 1),
         ("shorten", grid_reduction),

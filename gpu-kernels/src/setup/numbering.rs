@@ -170,8 +170,8 @@ impl Search {
         j != i && unsafe { self.offered.ld(j as usize) } == place as u32
     }
 
-    /// `(degree, number)` of the child of i, in this place, that entry e is, in the order of pairs; [`NO_KEY`]
-    /// where it is none.
+    /// `(degree, number)` of the child of i, in this place, that entry e is, in the order of pairs;
+    /// [`NO_KEY`] where it is none.
     ///
     /// # Safety
     /// As of [`Search::children_of`].

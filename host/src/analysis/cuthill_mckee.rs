@@ -44,8 +44,8 @@ impl<'a, T: Real> Neighbours<'a, T> {
         rows.for_each(|rows| rows.row(i as usize).0.iter().filter(|&&j| j != i).for_each(|&j| f(j)));
     }
 
-    /// Reads of the rows of some unknowns, which are far apart, at the same time, so that they are in the caches
-    /// then: a search that waits for one after the other takes several times as long.
+    /// Reads of the rows of some unknowns, which are far apart, at the same time, so that they are in the
+    /// caches then: a search that waits for one after the other takes several times as long.
     fn fetch(&self, unknowns: &[u32]) {
         let first = |rows: &Csr<T>, i: &u32| rows.row(*i as usize).0.first().copied().unwrap_or(0);
         let rows = [Some(self.a), self.transpose.as_ref()].into_iter().flatten();

@@ -25,9 +25,9 @@ named! {
         None = "none",
         /// Reverse Cuthill-McKee's.
         Rcm = "rcm",
-        /// Reverse Cuthill-McKee's for the diagonal and multigrid, of large matrices with connected graphs that
-        /// are not long, where products then need clearly fewer cache lines of x. On GPUs of several ranks, and
-        /// there in f32, blocks or a format that was asked for, the given one.
+        /// Reverse Cuthill-McKee's for the diagonal and multigrid, of large matrices with connected graphs
+        /// that are not long, where products then need clearly fewer cache lines of x. On GPUs of several
+        /// ranks, and there in f32, blocks or a format that was asked for, the given one.
         Auto = "auto",
     }
 }

@@ -37,8 +37,8 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// The one that `options` ask for, and the matrix in it, which may be known to be symmetric; `None` for the
-    /// given one.
+    /// The one that `options` ask for, and the matrix in it, which may be known to be symmetric; `None` for
+    /// the given one.
     ///
     /// # Errors
     /// [`Error::Matrix`] for a matrix that is not square; [`Error::Option`] with near-null vectors, which are

@@ -22,6 +22,8 @@
 //! | `inverse` | [`Inverses`] | the dense inverse of the coarsest matrix |
 //! | `format` | [`Formats`], [`CrsFormat`] | from the set-up's CRS to what is multiplied fast |
 //!
+//! `numbering` lets a GPU find another numbering of the unknowns; the host's is in `analysis`.
+//!
 //! Every operation but [`Inverses::inverse`] has a result that is defined to the last bit, in the order of
 //! additions too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run
 //! over a row's entries from left to right, and multiply and add round separately.
