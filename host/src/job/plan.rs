@@ -35,8 +35,10 @@ pub(super) struct Plan {
     pub hierarchy_in_f32: bool,
     /// How large the hierarchy will be, once somebody has asked.
     pub prediction: OnceLock<Prediction>,
-    /// Whether it is known that nothing on the diagonal is 0.
+    /// Whether it is known that nothing on the diagonal is 0,
     pub is_divisible: bool,
+    /// and that the matrix is symmetric.
+    pub is_symmetric: bool,
     /// What is known of a factorisation of the matrix.
     pub outlook: Outlook,
     /// Whether such a factorisation is left where it takes much longer than was predicted.
@@ -102,6 +104,7 @@ impl Plan {
             hierarchy_in_f32,
             prediction: OnceLock::new(),
             is_divisible,
+            is_symmetric,
             outlook,
             is_bound: false,
             warnings,

@@ -10,7 +10,7 @@ use super::reorder::{Reordered, is_better, is_tied, lines_where_bad, most_levels
 use super::setup::Times;
 use crate::analysis::{Neighbours, lines_per_entry, reverse_cuthill_mckee};
 use crate::backend::Memory;
-use crate::backend::gpu::Gpu;
+use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::DeviceCsr;
@@ -20,10 +20,10 @@ use crate::setup::numbering::{DeviceNumbering, MOST_LEVELS};
 pub(super) trait Renumbers<T: Real, B: Memory<T>>: Send {
     /// What it gave.
     fn info(&self) -> Reordered;
-    /// A vector in this numbering.
-    fn vector(&self, backend: &B, given: &B::Vector) -> Result<B::Vector>;
-    /// A vector of this numbering in the given one.
-    fn given(&self, backend: &B, v: &B::Vector) -> Result<B::Vector>;
+    /// A vector of the host, in the given numbering, in this one.
+    fn vector(&self, backend: &B, given: &[T]) -> Result<B::Vector>;
+    /// Fills `given` with a vector of this numbering in the given one.
+    fn copy_to_host(&self, backend: &B, v: &B::Vector, given: &mut [T]) -> Result<()>;
     /// Another matrix of the same pattern, of which there may be a copy, in this numbering.
     fn matrix(
         &self,
@@ -46,15 +46,11 @@ impl Renumbers<f64, Gpu> for Renumbered {
     fn info(&self) -> Reordered {
         self.info
     }
-    fn vector(
-        &self,
-        gpu: &Gpu,
-        given: &<Gpu as Memory<f64>>::Vector,
-    ) -> Result<<Gpu as Memory<f64>>::Vector> {
+    fn vector(&self, gpu: &Gpu, given: &[f64]) -> Result<DeviceVector<f64>> {
         self.numbering.vector(gpu, given)
     }
-    fn given(&self, gpu: &Gpu, v: &<Gpu as Memory<f64>>::Vector) -> Result<<Gpu as Memory<f64>>::Vector> {
-        self.numbering.given(gpu, v)
+    fn copy_to_host(&self, gpu: &Gpu, v: &DeviceVector<f64>, given: &mut [f64]) -> Result<()> {
+        self.numbering.copy_to_host(gpu, v, given)
     }
     fn matrix(
         &self,
@@ -129,7 +125,7 @@ fn there(gpu: &Gpu, a: &Csr<f64>, copy: Option<DeviceCsr<f64>>, times: &mut Time
 /// does not wait for it.
 fn numbering(gpu: &Gpu, plan: &Plan, copy: &DeviceCsr<f64>) -> Result<Option<DeviceNumbering>> {
     let (a, is_auto) = (&plan.a, plan.options.reorder == Reorder::Auto);
-    let has_images = copy.mirrored(gpu)?.share == 1.0;
+    let has_images = plan.is_symmetric || copy.mirrored(gpu)?.share == 1.0;
     let most_levels = if is_auto { most_levels(a.nnz()) } else { MOST_LEVELS };
     let found = match has_images {
         true => DeviceNumbering::reverse_cuthill_mckee(gpu, copy, most_levels)?,

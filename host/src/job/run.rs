@@ -115,18 +115,22 @@ impl<T: Number, B: Computes<T>> System<T, B> {
 
     /// A vector on the device.
     fn vector(&self, values: &[f64]) -> Result<B::Vector> {
-        let given = self.backend.vector(&T::rounded(values))?;
-        self.numbering.as_ref().map(|numbering| numbering.vector(&self.backend, &given)).unwrap_or(Ok(given))
+        match &self.numbering {
+            Some(numbering) => numbering.vector(&self.backend, &T::rounded(values)),
+            None => self.backend.vector(&T::rounded(values)),
+        }
     }
 
     /// A vector of the device on the host, where there may be `room` for it.
     fn to_host(&self, v: &B::Vector, room: Option<Vec<T>>) -> Result<Vec<T>> {
-        let given = self.numbering.as_ref().map(|numbering| numbering.given(&self.backend, v)).transpose()?;
-        let v = given.as_ref().unwrap_or(v);
-        match room {
-            Some(mut values) => self.backend.copy_to_host(v, &mut values).map(|()| values),
-            None => self.backend.to_host(v),
-        }
+        let Some(numbering) = &self.numbering else {
+            return match room {
+                Some(mut values) => self.backend.copy_to_host(v, &mut values).map(|()| values),
+                None => self.backend.to_host(v),
+            };
+        };
+        let mut values = room.unwrap_or_else(|| vec![T::ZERO; self.plan.a.n_rows()]);
+        numbering.copy_to_host(&self.backend, v, &mut values).map(|()| values)
     }
 
     /// A start on the device.

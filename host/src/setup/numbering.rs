@@ -18,8 +18,9 @@ use super::launch::{log2_lanes_for, mean};
 use super::matrix::device::DeviceCsr;
 use super::matrix::indices::DeviceIndices;
 use crate::backend::gpu::buffer::{Buffer, download};
-use crate::backend::gpu::{DeviceVector, Gpu, UNGUARDED};
+use crate::backend::gpu::{DeviceVector, Gpu, UNGUARDED, transfer};
 use crate::error::Result;
+use crate::launch::Address;
 
 /// Levels that are queued before the host looks whether one was the last.
 const LEVELS_AT_ONCE: u32 = 32;
@@ -34,6 +35,9 @@ pub(crate) struct DeviceNumbering {
     order: DeviceIndices,
     /// The place of each unknown.
     places: DeviceIndices,
+    /// A vector on its way between host and device. It has its place for good, so that vectors of one solve
+    /// after the other are in the same places too.
+    passing: Arc<Buffer>,
 }
 
 impl DeviceNumbering {
@@ -73,7 +77,7 @@ impl DeviceNumbering {
         };
         // SAFETY: the search has found n unknowns, and the arrays were made for as many.
         unsafe { gpu.launch(n, &kernel) }?;
-        Ok(Some(DeviceNumbering { order, places }))
+        Ok(Some(DeviceNumbering { order, places, passing: passing(gpu, n)? }))
     }
 
     /// That of the host: the unknown in each place.
@@ -81,11 +85,11 @@ impl DeviceNumbering {
     /// # Errors
     /// Those of the device.
     pub fn of_order(gpu: &Gpu, order: &[u32]) -> Result<Self> {
-        let mut places = vec![0; order.len()];
+        let (n, mut places) = (order.len(), vec![0; order.len()]);
         order.iter().enumerate().for_each(|(k, &i)| places[i as usize] = k as u32);
         let [order, places] =
             [order, &places].map(|numbers| DeviceIndices::from_slice(gpu.device(), numbers));
-        Ok(DeviceNumbering { order: order?, places: places? })
+        Ok(DeviceNumbering { order: order?, places: places?, passing: passing(gpu, n)? })
     }
 
     /// A square matrix, with as many rows as this numbers, in this numbering.
@@ -131,32 +135,47 @@ impl DeviceNumbering {
         Ok(reordered)
     }
 
-    /// A vector in this numbering.
+    /// A vector of the host, in the given numbering, in this one.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn vector<T: Real>(&self, gpu: &Gpu, given: &DeviceVector<T>) -> Result<DeviceVector<T>> {
-        Self::gathered(gpu, &self.order, given)
+    pub fn vector(&self, gpu: &Gpu, given: &[f64]) -> Result<DeviceVector<f64>> {
+        assert_eq!(given.len(), self.order.len, "another vector");
+        let v = gpu.allocate::<f64>(given.len())?;
+        // SAFETY: the buffer and the vector have as many elements as the host's.
+        unsafe {
+            transfer::upload(&**gpu.device(), self.passing.address, given)?;
+            self.gather(gpu, &self.order, self.passing.address, v.address())?;
+        }
+        Ok(v)
     }
 
-    /// A vector of this numbering in the given one.
+    /// Fills `given` with a vector of this numbering in the given one.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn given<T: Real>(&self, gpu: &Gpu, v: &DeviceVector<T>) -> Result<DeviceVector<T>> {
-        Self::gathered(gpu, &self.places, v)
+    pub fn copy_to_host(&self, gpu: &Gpu, v: &DeviceVector<f64>, given: &mut [f64]) -> Result<()> {
+        assert_eq!([v.len(), given.len()], [self.order.len; 2], "another vector");
+        // SAFETY: the vector, the buffer and the host's have as many elements as are numbered.
+        unsafe {
+            self.gather(gpu, &self.places, v.address(), self.passing.address)?;
+            transfer::download(&**gpu.device(), given, self.passing.address)
+        }
     }
 
-    fn gathered<T: Real>(gpu: &Gpu, places: &DeviceIndices, x: &DeviceVector<T>) -> Result<DeviceVector<T>> {
-        assert_eq!(x.len(), places.len, "another vector");
-        let mut out = gpu.allocate::<T>(places.len)?;
-        let n = places.len as u64;
-        let kernel =
-            gather::<T> { n, places: places.ptr(), x: x.ptr(), out: out.ptr_mut(), guard: UNGUARDED };
-        // SAFETY: the places are those of a vector of this length.
-        unsafe { gpu.launch(places.len, &kernel) }?;
-        Ok(out)
+    /// # Safety
+    /// There are as many numbers of 64 bits as places.
+    unsafe fn gather(&self, gpu: &Gpu, places: &DeviceIndices, x: Address, out: Address) -> Result<()> {
+        let (n, x, out) = (places.len as u64, x as *const f64, out as *mut f64);
+        let kernel = gather::<f64> { n, places: places.ptr(), x, out, guard: UNGUARDED };
+        // SAFETY: the caller's promise; the places are those of a vector of this length.
+        unsafe { gpu.launch(places.len, &kernel) }
     }
+}
+
+/// Room for a vector.
+fn passing(gpu: &Gpu, n: usize) -> Result<Arc<Buffer>> {
+    Buffer::new(gpu.device(), n * size_of::<f64>())
 }
 
 /// The order of unknowns within a level.
@@ -322,10 +341,12 @@ mod tests {
             let there = numbering.matrix(&gpu, &DeviceCsr::upload(&gpu, &a).unwrap()).unwrap();
             assert_eq!(there.to_host().unwrap(), a.permute_symmetric(&order).unwrap());
             let given: Vec<f64> = (0..n).map(|i| 0.37 * f64::from(i)).collect();
-            let v = numbering.vector(&gpu, &gpu.vector(&given).unwrap()).unwrap();
+            let v = numbering.vector(&gpu, &given).unwrap();
             let expected: Vec<f64> = order.iter().map(|&i| given[i as usize]).collect();
             assert_eq!(gpu.to_host(&v).unwrap(), expected);
-            assert_eq!(gpu.to_host(&numbering.given(&gpu, &v).unwrap()).unwrap(), given);
+            let mut found = vec![f64::NAN; given.len()];
+            numbering.copy_to_host(&gpu, &v, &mut found).unwrap();
+            assert_eq!(found, given);
         }
     }
 }
