@@ -255,9 +255,9 @@ impl Builder {
                     Some(Arc::new(system))
                 }
             };
-            let mut planned = |a: &mut Arc<Csr<f64>>, here: Place| {
-                let mut look = Look::at(a, here, &self.options, &mut times)?;
-                let mut ladder = Ladder::of(a, self.options.clone(), &mut look)?;
+            let mut planned = |a: &mut Arc<Csr<f64>>, here: Place, options: &Options| {
+                let mut look = Look::at(a, here, options, &mut times)?;
+                let mut ladder = Ladder::of(a, options.clone(), &mut look)?;
                 let plan = ladder.plan(a, device.target())?;
                 Result::Ok((ladder, plan, look.copy))
             };
@@ -270,23 +270,24 @@ impl Builder {
                 }
             };
             if !by_host || reorder::lines_where_bad(&a, &self.options).is_none() {
-                let (ladder, plan, copy) = planned(&mut a, here)?;
+                let (ladder, plan, copy) = planned(&mut a, here, &self.options)?;
                 return Result::Ok((scaled, ladder, plan, copy, None));
             }
             // What is said of rows names those of the matrix as it was given, which the device does not need.
-            let (ladder, plan, _) = planned(&mut a.clone(), Place::Host)?;
+            let (ladder, plan, _) = planned(&mut a.clone(), Place::Host, &self.options)?;
             let is_worth_it = self.options.reorder == Reorder::Rcm || plan.gains_by_numbering();
             let numbering = match is_worth_it {
                 true => Numbering::of(&a, &self.options, ladder.is_symmetric())?,
                 false => None,
             };
             let Some((numbering, reordered)) = numbering else {
-                let (ladder, plan, copy) = planned(&mut a, here)?;
+                let (ladder, plan, copy) = planned(&mut a, here, &self.options)?;
                 return Ok((scaled, ladder, plan, copy, None));
             };
             let Plan { warnings, .. } = plan;
             a = reordered;
-            let (ladder, plan, copy) = planned(&mut a, here)?;
+            let in_that = Options { reorder: Reorder::None, ..self.options.clone() };
+            let (ladder, plan, copy) = planned(&mut a, here, &in_that)?;
             Ok((scaled, ladder, Plan { warnings, ..plan }, copy, Some(Arc::new(numbering))))
         })?;
         let loading = clock.loading();

@@ -88,7 +88,8 @@ pub(super) fn reordered(
     times: &mut Times,
 ) -> Result<(Option<DeviceCsr<f64>>, Option<Renumbering>)> {
     let (a, reorder) = (&plan.a, plan.options.reorder);
-    let has_room = || reorder == Reorder::Rcm || DeviceCsr::<f64>::has_room(gpu, a.n_rows(), a.nnz());
+    // Another matrix, and what it is made with.
+    let has_room = || reorder == Reorder::Rcm || DeviceCsr::<f64>::has_room(gpu, 2 * a.n_rows(), 2 * a.nnz());
     if !has_any_numbering(plan) || !has_room() {
         return Ok((copy, None));
     }

@@ -87,13 +87,13 @@ impl Numbering {
     }
 }
 
-/// Whether numberings are left to a GPU that solves alone, which has the matrix where it is used: where it
-/// converts it, and preconditioners are made of what is there.
+/// Whether the numbering that was asked for is left to a GPU that solves alone, which has the matrix where it
+/// is used: where it converts it, and what was asked for is made of what is there.
 pub(super) fn is_left_to_gpu(options: &Options) -> bool {
     let Options { precision, format, block_size, method, precond, .. } = options;
     let has_format = *precision == Precision::F64 && format.is_none() && *block_size == 1;
     let gains = method.is_none_or(is_of_products) && precond.is_none_or(is_of_matrix_alone);
-    has_format && gains && !is_tied(options)
+    has_format && gains && options.name_a_way() && !is_tied(options)
 }
 
 /// Whether something is given that is in the given numbering.
