@@ -69,9 +69,16 @@ pub(crate) fn reverse_cuthill_mckee<T: Real>(graph: &Neighbours<T>) -> Vec<u32> 
     let (n, degrees) = (graph.count(), graph.degrees());
     let (mut order, mut seen, mut search) = (Vec::with_capacity(n), Seen::none_of(n), Search::through(graph));
     for start in 0..n as u32 {
-        if !seen.has(start) {
-            let root = search.far_out(start, &degrees, u32::MAX);
-            number_from(graph, root.expect("there is no limit"), &degrees, &mut seen, &mut order);
+        if seen.has(start) {
+            continue;
+        }
+        let root = search.far_out(start, &degrees, u32::MAX).expect("there is no limit");
+        // Zeros that are stored on one side alone lead one way: not back to where the search began, or to
+        // what has a place.
+        for root in [root, start] {
+            if !seen.has(root) {
+                number_from(graph, root, &degrees, &mut seen, &mut order);
+            }
         }
     }
     order.reverse();
@@ -223,6 +230,19 @@ mod tests {
         let a = a.permute_symmetric(&order).unwrap();
         let distance = |i: usize| a.row(i).0.iter().map(move |&j| i.abs_diff(j as usize)).max().unwrap();
         assert!((0..a.n_rows()).all(|i| distance(i) <= 2 * 17), "a level has 17 unknowns at most");
+    }
+
+    /// The pattern is not symmetric where zeros are stored, although the matrix is.
+    #[test]
+    fn every_unknown_has_one_place_where_edges_lead_one_way() {
+        for edges in [vec![(1, 0)], vec![(0, 1)], vec![(0, 1), (2, 1), (3, 2), (1, 4)], vec![(4, 0), (3, 4)]]
+        {
+            let entries = (0..5).map(|i| (i, i, 1.0)).chain(edges.iter().map(|&(i, j)| (i, j, 0.0)));
+            let a = Csr::from_triplets(5, 5, entries).unwrap();
+            let mut order = reverse_cuthill_mckee(&Neighbours::of(&a, true));
+            order.sort_unstable();
+            assert_eq!(order, [0, 1, 2, 3, 4], "{edges:?}");
+        }
     }
 
     #[test]

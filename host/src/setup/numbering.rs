@@ -80,13 +80,15 @@ impl DeviceNumbering {
         Ok(Some(DeviceNumbering { order, places, passing: passing(gpu, n)? }))
     }
 
-    /// That of the host: the unknown in each place.
+    /// That of the host: the unknown in each place, every one once.
     ///
     /// # Errors
     /// Those of the device.
     pub fn of_order(gpu: &Gpu, order: &[u32]) -> Result<Self> {
-        let (n, mut places) = (order.len(), vec![0; order.len()]);
+        let (n, mut places) = (order.len(), vec![u32::MAX; order.len()]);
         order.iter().enumerate().for_each(|(k, &i)| places[i as usize] = k as u32);
+        // Kernels rely on it.
+        assert!(!places.contains(&u32::MAX), "an unknown has no place");
         let [order, places] =
             [order, &places].map(|numbers| DeviceIndices::from_slice(gpu.device(), numbers));
         Ok(DeviceNumbering { order: order?, places: places?, passing: passing(gpu, n)? })
