@@ -162,6 +162,7 @@ pub fn entries() -> Vec<&'static str> {
         product::MULTIPLY_ENTRIES,
         product::WRITE_COLUMNS_ENTRIES,
         product::WRITE_COLUMNS_LONG_ENTRIES,
+        product::WRITE_PRODUCT_ENTRIES,
         REACT_ENTRIES,
         ROW_LARGEST_ENTRIES,
         SCALE_ROWS_ENTRIES,

@@ -1,9 +1,10 @@
 //! Aggregates around roots, and the interpolation that is constant on each.
 
-use cuda_std::{Real, kernel, memory::*, thread};
+use cuda_std::{Real, kernel, memory::*, shared, thread};
 
-use super::columns::LongRows;
-use super::sub_warp::{Pattern, SubWarp};
+use super::columns::{LongRows, Table};
+use super::product::add;
+use super::sub_warp::{Pattern, SubWarp, any};
 use arithmetic::smoothing::SINGLETON;
 
 /// Belongs to no aggregate.
@@ -165,103 +166,118 @@ pub unsafe fn tentative<T: Real>(
     }
 }
 
-/// The aggregate that the lane's entry of a row of S leads to, [`NONE`] where there is none, and whether it
-/// is the first entry of the row that does.
+/// Calls `visit` with the aggregate of column j, where it has one, and the value of `s_ij`, for every j of
+/// these entries of S in ascending order, until it says no. What is read next is asked for ahead.
 ///
 /// # Safety
-/// The row is S's, with no more entries than lanes; the sub-warp's lanes call this together.
+/// S is valid, and the values those of entries; all lanes of the warp call this.
 #[inline(always)]
-unsafe fn aggregate_of_lane(
-    sub_warp: SubWarp,
+unsafe fn walk_aggregates<V: Copy>(
     (start, end): (usize, usize),
     s: Pattern,
     aggregates: *const u32,
-) -> (u32, bool) {
-    let e = start + sub_warp.lane as usize;
-    // SAFETY: an entry of S; its column is an unknown.
-    let aggregate = if e < end { unsafe { aggregates.ld_nc(s.col_idx.ld_nc(e) as usize) } } else { NONE };
-    let mut is_first = aggregate != NONE;
-    let mut other = 0;
-    while other < (end - start) as u32 {
-        is_first &= sub_warp.from_lane(aggregate, other) != aggregate || other >= sub_warp.lane;
-        other += 1;
+    nothing: V,
+    value: impl Fn(usize) -> V,
+    mut visit: impl FnMut(u32, V) -> bool,
+) {
+    // SAFETY: entries of S, whose columns are unknowns.
+    unsafe {
+        let entry = |p: usize| if p < end { (s.col_idx.ld_nc(p), value(p)) } else { (NONE, nothing) };
+        let aggregate = |column: u32| if column == NONE { NONE } else { aggregates.ld_nc(column as usize) };
+        let (mut p, mut end_of_row) = (start, end);
+        let (here, mut ahead) = (entry(p), entry(p + 1));
+        let (mut to, mut v) = (aggregate(here.0), here.1);
+        while any(p < end_of_row) {
+            let (to_ahead, v_ahead) = (aggregate(ahead.0), ahead.1);
+            ahead = entry(p + 2);
+            p += 1;
+            if p <= end_of_row && to != NONE && !visit(to, v) {
+                end_of_row = p;
+            }
+            (to, v) = (to_ahead, v_ahead);
+        }
     }
-    (aggregate, is_first)
 }
 
-/// `lengths[i]` = the number of aggregates that row i of S leads to: the row lengths of `S P_0`. Rows with
-/// more entries than lanes are not counted, but go to `long`.
+/// `lengths[i]` = the number of aggregates that row i of S leads to: the row lengths of `S P_0`, with P_0 the
+/// interpolation that is constant on aggregates; 0 for rows that a thread's table has no [room](Table::room)
+/// for, which go to `long`.
 #[kernel]
 pub unsafe fn aggregated_lengths(
     n: u64,
-    log2_lanes: u32,
     s: Pattern,
     aggregates: *const u32,
     lengths: *mut u32,
     long: LongRows,
 ) {
+    let alone = SubWarp::in_step(0);
+    let table = Table::of(alone, 0, shared![u64; 2048]);
     // SAFETY: the launcher's arguments describe a valid CRS matrix of n rows, and have an element for each.
     unsafe {
-        let sub_warp = SubWarp::of(log2_lanes);
-        let mut i = sub_warp.first();
-        while i < n as usize {
-            let row = s.range(i);
-            let fits = row.1 - row.0 <= sub_warp.lanes as usize;
-            let mut length = 0;
-            if fits {
-                let (_, is_first) = aggregate_of_lane(sub_warp, row, s, aggregates);
-                length = sub_warp.ballot(is_first).count_ones();
-            }
-            if sub_warp.lane == 0 {
-                lengths.st(i, length);
-                if !fits {
-                    long.push(i);
+        alone.for_each_row(n as usize, |row| {
+            table.clear();
+            let (mut count, mut is_full) = (0, false);
+            let entries = row.map_or((0, 0), |row| s.range(row));
+            walk_aggregates(
+                entries,
+                s,
+                aggregates,
+                (),
+                |_| (),
+                |aggregate, ()| {
+                    let is_new = table.insert(aggregate, table.slots()).is_none_or(|(_, is_new)| is_new);
+                    count += is_new as u32;
+                    is_full = count as usize > table.room();
+                    !is_full
+                },
+            );
+            if let Some(row) = row {
+                lengths.st(row, if is_full { 0 } else { count });
+                if is_full {
+                    long.push(row);
                 }
             }
-            i += sub_warp.stride();
-        }
+        });
     }
 }
 
-/// `S P_0` with P_0 the piecewise constant interpolation: columns ascending, the entries of S that lead to an
-/// aggregate added in their order. No row of S has more entries than lanes.
+/// `S P_0`: columns ascending, the entries of S that lead to an aggregate added in their order. A thread's
+/// table has room for every row.
 #[kernel(T = [f32, f64])]
 pub unsafe fn aggregated<T: Real>(
     n: u64,
-    log2_lanes: u32,
     s: Pattern,
     values: *const T,
     aggregates: *const u32,
     row_ptr: *const u32,
     col_idx: *mut u32,
-    sums: *mut T,
+    sums_of_rows: *mut T,
 ) {
+    let alone = SubWarp::in_step(0);
+    let table = Table::of(alone, 0, shared![u64; 2048]);
+    let sums = shared![T; 4096];
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
-        let sub_warp = SubWarp::of(log2_lanes);
-        let mut i = sub_warp.first();
-        while i < n as usize {
-            let row = s.range(i);
-            let e = row.0 + sub_warp.lane as usize;
-            let value = if e < row.1 { values.ld_nc(e) } else { T::ZERO };
-            let (aggregate, is_first) = aggregate_of_lane(sub_warp, row, s, aggregates);
-            let firsts = sub_warp.ballot(is_first);
-            let (mut sum, mut rank) = (T::ZERO, 0);
-            let mut other = 0;
-            while other < (row.1 - row.0) as u32 {
-                let (theirs, v) = (sub_warp.from_lane(aggregate, other), sub_warp.from_lane(value, other));
-                if theirs == aggregate {
-                    sum += v;
-                }
-                rank += (theirs < aggregate) as usize & (firsts >> other & 1) as usize;
-                other += 1;
-            }
-            if is_first {
-                let to = row_ptr.ld_nc(i) as usize + rank;
-                col_idx.st(to, aggregate);
-                sums.st(to, sum);
-            }
-            i += sub_warp.stride();
-        }
+        alone.for_each_row(n as usize, |row| {
+            let start = row.map_or(0, |row| row_ptr.ld_nc(row) as usize);
+            table.clear();
+            let entries = row.map_or((0, 0), |row| s.range(row));
+            walk_aggregates(
+                entries,
+                s,
+                aggregates,
+                T::ZERO,
+                |p| values.ld_nc(p),
+                |aggregate, v| {
+                    add(table, sums, aggregate, v);
+                    true
+                },
+            );
+            let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
+            table.rank(count, |place, aggregate, slot| {
+                col_idx.st(start + place, aggregate);
+                sums_of_rows.st(start + place, sums.get(slot));
+            });
+        });
     }
 }

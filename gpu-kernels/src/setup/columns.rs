@@ -4,7 +4,7 @@
 use cuda_std::{atomic, memory::*, shared::Shared, thread, warp::WARP_SIZE};
 
 use super::scan::block_scan;
-use super::sub_warp::SubWarp;
+use super::sub_warp::{SubWarp, any};
 use crate::sizes::BLOCK;
 use crate::unroll::unroll;
 
@@ -50,6 +50,12 @@ impl Table {
         SLOTS << self.log2_lanes
     }
 
+    /// How many it holds without many of them being in each other's way.
+    #[inline(always)]
+    pub fn room(self) -> usize {
+        LOADED << self.log2_lanes
+    }
+
     #[inline(always)]
     fn address(self, slot: u32) -> usize {
         (self.first + (slot << (WARP_SIZE.trailing_zeros() - self.log2_lanes))) as usize
@@ -86,13 +92,13 @@ impl Table {
         ((q as u32) << self.log2_lanes) + self.sub_warp.lane
     }
 
-    /// Adds a column, unless it is there: the address of its slot, or nothing where that is not among the
-    /// `probes` slots looked at.
+    /// Adds a column, unless it is there: the address of its slot and whether it is new, or nothing where that
+    /// is not among the `probes` slots looked at.
     ///
     /// # Safety
     /// The table was cleared.
     #[inline(always)]
-    pub unsafe fn insert(self, column: u32, probes: usize) -> Option<usize> {
+    pub unsafe fn insert(self, column: u32, probes: usize) -> Option<(usize, bool)> {
         let mut slot = self.hash(column);
         let mut left = probes;
         while left > 0 {
@@ -103,11 +109,11 @@ impl Table {
                 // SAFETY: as above.
                 found = unsafe { self.words.compare_and_swap(address, EMPTY, column) };
                 if found == EMPTY {
-                    return Some(address);
+                    return Some((address, true));
                 }
             }
             if found == column {
-                return Some(address);
+                return Some((address, false));
             }
             slot = self.next(slot);
             left -= 1;
@@ -147,29 +153,35 @@ impl Table {
         self.address(slot)
     }
 
-    /// Moves the columns to the first slots, in any order.
+    /// Moves the columns to the first slots, in any order, and what belongs to them: `take` it from the
+    /// address of a slot, `put` it to another. Returns how many there are.
     ///
     /// # Safety
     /// The sub-warp's lanes call this together.
     #[inline(always)]
-    pub unsafe fn compact(self) {
-        // SAFETY: within the table; all are read before the first is written.
-        unsafe {
+    pub unsafe fn compact<V>(self, take: impl Fn(usize) -> V, put: impl Fn(usize, V)) -> usize {
+        let mut before = 0;
+        self.sub_warp.sync();
+        let mut q = 0;
+        while q < SLOTS {
+            let from = self.address(self.slot_of_lane(q));
+            // SAFETY: within the table; slots are read before one of them is written.
+            let column = unsafe { self.words.get(from) };
+            let with_it = (column != EMPTY).then(|| take(from));
             self.sub_warp.sync();
-            let mut columns = [EMPTY; SLOTS];
-            unroll::<SLOTS>(|q| columns[q] = self.words.get(self.address(self.slot_of_lane(q))));
-            self.sub_warp.sync();
-            let mut before = 0;
-            unroll::<SLOTS>(|q| {
-                let taken = self.sub_warp.ballot(columns[q] != EMPTY);
-                if columns[q] != EMPTY {
-                    let rank = (taken & ((1 << self.sub_warp.lane) - 1)).count_ones();
-                    self.words.set(self.address(before + rank), columns[q]);
-                }
-                before += taken.count_ones();
-            });
-            self.sub_warp.sync();
+            let taken = self.sub_warp.ballot(column != EMPTY);
+            if let Some(with_it) = with_it {
+                let rank = (taken & ((1 << self.sub_warp.lane) - 1)).count_ones();
+                let to = self.address(before + rank);
+                // SAFETY: as above; no other lane writes it.
+                unsafe { self.words.set(to, column) };
+                put(to, with_it);
+            }
+            before += taken.count_ones();
+            q += 1;
         }
+        self.sub_warp.sync();
+        before as usize
     }
 
     /// Takes `n` columns, at most [`Table::slots`], from `columns[start..]` into the first slots.
@@ -190,38 +202,33 @@ impl Table {
         }
     }
 
-    /// Writes the columns in the `n` first slots to `columns[start..]` in ascending order: a column's place
-    /// is the number of smaller ones.
+    /// Calls `write` with the place, the column and the slot of each of the columns in the `n` first slots: the
+    /// place is the number of smaller ones. Each lane has columns of its own.
     ///
     /// # Safety
-    /// They are there, all different, and the lanes have come together since; `columns` has room for them.
+    /// They are there, all different, and the lanes have come together since; the sub-warp is
+    /// [in step](SubWarp::in_step), and all lanes of the warp call this.
     #[inline(always)]
-    pub unsafe fn write_ascending(self, n: usize, columns: *mut u32, start: usize) {
-        let lanes = self.sub_warp.lanes as usize;
-        let mut first = self.sub_warp.lane as usize;
+    pub unsafe fn rank(self, n: usize, mut write: impl FnMut(usize, u32, usize)) {
+        let (n, lanes, mut first) = (n as u32, self.sub_warp.lanes, self.sub_warp.lane);
         // SAFETY: within the table, which no lane changes now.
-        unsafe {
-            while first < n {
-                let mut own = [EMPTY; RANKED];
-                let mut ranks = [0u32; RANKED];
-                unroll::<RANKED>(|q| {
-                    if first + q * lanes < n {
-                        own[q] = self.words.get(self.address((first + q * lanes) as u32));
-                    }
-                });
-                let mut i = 0;
-                while i < n {
-                    let other = self.words.get(self.address(i as u32));
-                    unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
-                    i += 1;
-                }
-                unroll::<RANKED>(|q| {
-                    if own[q] != EMPTY {
-                        columns.st(start + ranks[q] as usize, own[q]);
-                    }
-                });
-                first += RANKED * lanes;
+        let column = |i: u32| if i < n { unsafe { self.words.get(self.address(i)) } } else { EMPTY };
+        while any(first < n) {
+            let mut own = [EMPTY; RANKED];
+            let mut ranks = [0u32; RANKED];
+            unroll::<RANKED>(|q| own[q] = column(first + q as u32 * lanes));
+            let mut i = 0;
+            while any(i < n) {
+                let other = column(i);
+                unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
+                i += 1;
             }
+            unroll::<RANKED>(|q| {
+                if own[q] != EMPTY {
+                    write(ranks[q] as usize, own[q], self.address(first + q as u32 * lanes));
+                }
+            });
+            first += RANKED as u32 * lanes;
         }
     }
 }
@@ -335,7 +342,7 @@ impl Bitmap {
     }
 }
 
-/// Rows that no table holds, in any order; blocks take them in turn.
+/// A list of rows, in any order: those that a table does not hold.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LongRows {
@@ -350,7 +357,12 @@ unsafe impl Send for LongRows {}
 // SAFETY: as above.
 unsafe impl Sync for LongRows {}
 
+// Their number is read by `ld`: ptxas takes what `ld_nc` reads for constant, and so may read what a kernel
+// begins with before the kernel waits for the one that writes it.
 impl LongRows {
+    /// No list: all rows of a matrix.
+    pub const ALL: Self = LongRows { count: core::ptr::null_mut(), rows: core::ptr::null_mut() };
+
     /// Adds one.
     ///
     /// # Safety
@@ -361,6 +373,26 @@ impl LongRows {
         unsafe { self.rows.st(atomic::atomic_add_u32(self.count, 1) as usize, row as u32) }
     }
 
+    /// How many rows these are of a matrix of `n_rows`.
+    ///
+    /// # Safety
+    /// No kernel adds any meanwhile.
+    #[inline(always)]
+    pub unsafe fn count_of(self, n_rows: u64) -> usize {
+        // SAFETY: the caller's promise.
+        if self.count.is_null() { n_rows as usize } else { unsafe { self.count.ld(0) as usize } }
+    }
+
+    /// The `i`-th of them.
+    ///
+    /// # Safety
+    /// As above; there are more than `i`.
+    #[inline(always)]
+    pub unsafe fn row(self, i: usize) -> usize {
+        // SAFETY: the caller's promise.
+        if self.count.is_null() { i } else { unsafe { self.rows.ld_nc(i) as usize } }
+    }
+
     /// Calls `f` with the rows of this block.
     ///
     /// # Safety
@@ -369,7 +401,7 @@ impl LongRows {
     pub unsafe fn for_each(self, mut f: impl FnMut(usize)) {
         // SAFETY: the caller's promise.
         unsafe {
-            let count = self.count.ld_nc(0);
+            let count = self.count.ld(0);
             let mut i = thread::block_idx_x();
             while i < count {
                 f(self.rows.ld_nc(i as usize) as usize);

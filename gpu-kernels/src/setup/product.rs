@@ -1,18 +1,20 @@
 //! Sparse products C = A B, row by row (Gustavson 1978): the number of columns of each row, the columns, the
 //! values.
 //!
-//! A sub-warp of lanes shares a row of A. For columns each lane takes other entries of it, with all of B's
-//! row; for values they walk through its entries in turn, and take the entries of B's row.
+//! A sub-warp of lanes shares a row of C. They walk through the entries of A's row in turn, and take the entries
+//! of B's row. The sub-warps of a warp do so [in step](SubWarp::in_step), which takes half the instructions.
 
-use cuda_std::{Real, kernel, memory::*, shared, thread, warp::WARP_SIZE};
+use cuda_std::{Real, kernel, memory::*, shared, shared::Shared, thread, warp::WARP_SIZE};
 
-use super::columns::{Bitmap, LOADED, LongRows, SLOTS, Table};
-use super::sub_warp::{Pattern, SubWarp};
+use super::columns::{Bitmap, LongRows, Table};
+use super::sub_warp::{Pattern, SubWarp, any};
 use crate::sizes::BLOCK;
 
 /// Slots that a column is looked for in before the table counts as full, of which a row that is too long
 /// would otherwise look at all for each of its columns.
 const PROBES: usize = 16;
+/// Stands for the row of B behind the last entry of a row of A.
+const NO_ROW: u32 = u32::MAX;
 
 /// A matrix in CRS that no kernel writes meanwhile.
 #[derive(Clone, Copy)]
@@ -21,94 +23,65 @@ pub(super) struct Matrix<T> {
     pub values: *const T,
 }
 
-/// Calls `visit` with column j and `a_ik b_kj` for every k of row i of A in ascending order and every j of
-/// row k of B, k after k: the lanes come together in between.
+/// Calls `visit` with column j, the value of `a_ik` and that of `b_kj`, for every k of these entries of A in
+/// ascending order and every j of row k of B, k after k, until it says no: the sub-warp's lanes have entries of
+/// row k of B each. What is read next is asked for ahead: where the row of B after the next one is, the next
+/// entries of B.
 ///
 /// # Safety
-/// The matrices are valid; the sub-warp's lanes call this together.
+/// The matrices are valid, and the values those of entries; the sub-warp is [in step](SubWarp::in_step), and
+/// all lanes of the warp call this.
 #[inline(always)]
-unsafe fn walk<T: Real>(
+unsafe fn walk<F: Copy, V: Copy>(
     sub_warp: SubWarp,
-    row: usize,
-    a: Matrix<T>,
-    b: Matrix<T>,
-    mut visit: impl FnMut(u32, T),
-) {
-    let (lane, lanes) = (sub_warp.lane, sub_warp.lanes);
-    // SAFETY: entries of the matrices.
-    unsafe {
-        let (start, end) = a.pattern.range(row);
-        // Places have 32 bits, as row pointers do: half the instructions.
-        let (mut next, end) = (start as u32, end as u32);
-        // Where row k of B is, and a_ik.
-        let factor = |p: u32| {
-            if p >= end {
-                return (0, 0, T::ZERO);
-            }
-            let k = a.pattern.col_idx.ld_nc(p as usize) as usize;
-            let value = a.values.ld_nc(p as usize);
-            (b.pattern.row_ptr.ld_nc(k), b.pattern.row_ptr.ld_nc(k + 1), value)
-        };
-        let entry = |p: u32, end: u32| {
-            if p >= end {
-                return (0, T::ZERO);
-            }
-            (b.pattern.col_idx.ld_nc(p as usize), b.values.ld_nc(p as usize))
-        };
-        // Each lane asks for one k ahead; the rows of B are asked for one ahead, too.
-        let mut ahead = factor(next + lane);
-        while next < end {
-            let (starts, ends, a_values) = ahead;
-            ahead = factor(next + lanes + lane);
-            let count = if end - next < lanes { end - next } else { lanes };
-            let range = |j: u32| (sub_warp.from_lane(starts, j) + lane, sub_warp.from_lane(ends, j));
-            let (mut p, mut row_end) = range(0);
-            let (mut column, mut value) = entry(p, row_end);
-            let mut j = 0;
-            while j < count {
-                let (p_ahead, end_ahead) = range(j + 1);
-                let end_ahead = if j + 1 < count { end_ahead } else { 0 };
-                let (column_ahead, value_ahead) = entry(p_ahead, end_ahead);
-                let a_ik = sub_warp.from_lane(a_values, j);
-                while p < row_end {
-                    visit(column, a_ik * value);
-                    p += lanes;
-                    (column, value) = entry(p, row_end);
-                }
-                sub_warp.sync();
-                (p, row_end, column, value) = (p_ahead, end_ahead, column_ahead, value_ahead);
-                j += 1;
-            }
-            next += lanes;
-        }
-    }
-}
-
-/// Calls `visit` with the columns of row k of B for every k of row i of A, in any order: each lane takes k of
-/// its own, and leaves a row of B when `visit` says so. That takes half the instructions of [`walk`], since
-/// nothing has to be told to other lanes.
-///
-/// # Safety
-/// As [`walk`].
-#[inline(always)]
-unsafe fn walk_columns(
-    sub_warp: SubWarp,
-    row: usize,
+    (start, end): (usize, usize),
     a: Pattern,
     b: Pattern,
-    mut visit: impl FnMut(u32) -> bool,
+    nothing: (F, V),
+    value_of_a: impl Fn(usize) -> F,
+    value_of_b: impl Fn(usize) -> V,
+    mut visit: impl FnMut(u32, F, V) -> bool,
 ) {
     // SAFETY: entries of the matrices.
     unsafe {
-        let (start, end) = a.range(row);
-        let mut next = start as u32 + sub_warp.lane;
-        while next < end as u32 {
-            let (start_of_b, end_of_b) = b.range(a.col_idx.ld_nc(next as usize) as usize);
-            let mut p = start_of_b as u32;
-            while p < end_of_b as u32 && visit(b.col_idx.ld_nc(p as usize)) {
-                p += 1;
+        // Places have 32 bits, as row pointers do: half the instructions.
+        let (mut next, end_of_a) = (start as u32, end as u32);
+        let factor = |p: u32| match p < end_of_a {
+            true => (a.col_idx.ld_nc(p as usize), value_of_a(p as usize)),
+            false => (NO_ROW, nothing.0),
+        };
+        // From this lane's first entry.
+        let range = |k: u32| match k != NO_ROW {
+            true => {
+                let (start, end) = b.range(k as usize);
+                (start as u32 + sub_warp.lane, end as u32)
             }
-            next += sub_warp.lanes;
+            false => (0, 0),
+        };
+        let entry = |p: u32, end: u32| match p < end {
+            true => (b.col_idx.ld_nc(p as usize), value_of_b(p as usize)),
+            false => (NO_ROW, nothing.1),
+        };
+        let (here, ahead) = (factor(next), factor(next + 1));
+        let mut then = factor(next + 2);
+        let (mut a_ik, mut a_ahead) = (here.1, ahead.1);
+        let ((mut p, mut end), mut row_ahead) = (range(here.0), range(ahead.0));
+        let mut loaded = entry(p, end);
+        while any(next < end_of_a) {
+            let (has, (column, b_kj), factor_here) = (p < end, loaded, a_ik);
+            p += sub_warp.lanes;
+            // The lanes leave a row of B together.
+            if p - sub_warp.lane >= end && next < end_of_a {
+                ((p, end), a_ik) = (row_ahead, a_ahead);
+                (row_ahead, a_ahead) = (range(then.0), then.1);
+                then = factor(next + 3);
+                next += 1;
+            }
+            loaded = entry(p, end);
+            if has && !visit(column, factor_here, b_kj) {
+                (next, p, end) = (end_of_a, sub_warp.lane, 0);
+            }
+            sub_warp.sync();
         }
     }
 }
@@ -136,8 +109,9 @@ unsafe fn mark(row: usize, a: Pattern, b: Pattern, bitmap: Bitmap, window: core:
     }
 }
 
-/// `lengths[i]` = the number of columns of row i of A B, or 0 for rows for which the table seems too small:
-/// those go to `long`. Which ones may depend on the order of the lanes; their lengths and columns do not.
+/// `lengths[i]` = the number of columns of row i of A B, or 0 for rows that the table has no
+/// [room](Table::room) for: those go to `long`. Which ones may depend on the order of the lanes; their lengths
+/// and columns do not.
 #[kernel]
 pub unsafe fn count_columns(
     n_rows: u64,
@@ -145,29 +119,38 @@ pub unsafe fn count_columns(
     a: Pattern,
     b: Pattern,
     lengths: *mut u32,
+    of: LongRows,
     long: LongRows,
 ) {
-    let sub_warp = SubWarp::of(log2_lanes);
+    let sub_warp = SubWarp::in_step(log2_lanes);
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
-    let mut row = sub_warp.first();
-    while row < n_rows as usize {
+    sub_warp.for_each_row(of.count_of(n_rows), |i| {
+        let row = i.map(|i| of.row(i));
+        let entries = row.map_or((0, 0), |row| a.range(row));
         table.clear();
         let mut full = false;
-        walk_columns(sub_warp, row, a, b, |column| {
-            let is_in = table.insert(column, PROBES).is_some();
-            full |= !is_in;
-            is_in
-        });
-        sub_warp.sync();
-        let (count, full) = (sub_warp.reduce(table.count(), |a, b| a + b), sub_warp.ballot(full) != 0);
-        if sub_warp.lane == 0 {
+        walk(
+            sub_warp,
+            entries,
+            a,
+            b,
+            ((), ()),
+            |_| (),
+            |_| (),
+            |column, (), ()| {
+                full |= table.insert(column, PROBES).is_none();
+                !full
+            },
+        );
+        let count = sub_warp.reduce(table.count(), |a, b| a + b);
+        full = sub_warp.ballot(full) != 0 || count as usize > table.room();
+        if let Some(row) = row.filter(|_| sub_warp.lane == 0) {
             lengths.st(row, if full { 0 } else { count });
             if full {
                 long.push(row);
             }
         }
-        row += sub_warp.stride();
-    }
+    });
 }
 
 /// `lengths[i]` = the number of columns of row i of A B, for long rows.
@@ -189,7 +172,24 @@ pub unsafe fn count_columns_long(n_cols: u64, a: Pattern, b: Pattern, lengths: *
     });
 }
 
-/// The columns of A B, ascending, to `columns`, but for rows that have too many for a table.
+/// The row of a list, where the pattern that its lengths make leaves it for a table: where its entries in it
+/// are, and the entries of A.
+#[inline(always)]
+unsafe fn row_for_table(
+    table: Table,
+    row: Option<usize>,
+    c: *const u32,
+    a: Pattern,
+) -> (usize, (usize, usize)) {
+    // SAFETY: rows of the matrices.
+    unsafe {
+        let (start, end) = row.map_or((0, 0), |row| Pattern { row_ptr: c, col_idx: c }.range(row));
+        let entries = row.filter(|_| end - start <= table.room()).map_or((0, 0), |row| a.range(row));
+        (start, entries)
+    }
+}
+
+/// The columns of A B, ascending, to `columns`, but for rows that the table has no [room](Table::room) for.
 #[kernel]
 pub unsafe fn write_columns(
     n_rows: u64,
@@ -198,19 +198,73 @@ pub unsafe fn write_columns(
     b: Pattern,
     row_ptr: *const u32,
     columns: *mut u32,
+    of: LongRows,
 ) {
-    let sub_warp = SubWarp::of(log2_lanes);
+    let sub_warp = SubWarp::in_step(log2_lanes);
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
-    let mut row = sub_warp.first();
-    while row < n_rows as usize {
-        let (start, end) = Pattern { row_ptr, col_idx: columns }.range(row);
-        if end - start <= table.slots() {
-            table.clear();
-            walk_columns(sub_warp, row, a, b, |column| table.insert(column, table.slots()).is_some());
-            table.compact();
-            table.write_ascending(end - start, columns, start);
+    sub_warp.for_each_row(of.count_of(n_rows), |i| {
+        let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a);
+        table.clear();
+        walk(
+            sub_warp,
+            entries,
+            a,
+            b,
+            ((), ()),
+            |_| (),
+            |_| (),
+            |column, (), ()| table.insert(column, table.slots()).is_some(),
+        );
+        let count = table.compact(|_| (), |_, ()| ());
+        table.rank(count, |place, column, _| columns.st(start + place, column));
+    });
+}
+
+/// The same with the values `c_ij = sum_k a_ik b_kj`: k ascending, from 0, every multiplication and addition
+/// rounded.
+#[kernel(T = [f32, f64])]
+pub unsafe fn write_product<T: Real>(
+    n_rows: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    a_values: *const T,
+    b: Pattern,
+    b_values: *const T,
+    row_ptr: *const u32,
+    columns: *mut u32,
+    values: *mut T,
+    of: LongRows,
+) {
+    let sub_warp = SubWarp::in_step(log2_lanes);
+    let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
+    let sums = shared![T; 4096];
+    sub_warp.for_each_row(of.count_of(n_rows), |i| {
+        let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a);
+        table.clear();
+        let (value_of_a, value_of_b) = (|p: usize| a_values.ld_nc(p), |p: usize| b_values.ld_nc(p));
+        walk(sub_warp, entries, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+            add(table, sums, column, a_ik * b_kj);
+            true
+        });
+        let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
+        table.rank(count, |place, column, slot| {
+            columns.st(start + place, column);
+            values.st(start + place, sums.get(slot));
+        });
+    });
+}
+
+/// Adds to the sum of a column, which begins with 0, in a table that has room for it.
+///
+/// # Safety
+/// No other lane adds to this column meanwhile.
+#[inline(always)]
+pub(super) unsafe fn add<T: Real>(table: Table, sums: Shared<T>, column: u32, value: T) {
+    // SAFETY: within the table and as many sums; the caller's promise.
+    unsafe {
+        if let Some((slot, is_new)) = table.insert(column, table.slots()) {
+            sums.set(slot, if is_new { T::ZERO } else { sums.get(slot) } + value);
         }
-        row += sub_warp.stride();
     }
 }
 
@@ -239,8 +293,8 @@ pub unsafe fn write_columns_long(
 /// `c_ij = sum_k a_ik b_kj` in the pattern of C: k ascending, from 0, every multiplication and addition
 /// rounded. If `accumulate`, from the `c_ij` that is there.
 ///
-/// The sums are in shared memory, in slots that a hash table of the row's columns gives; those of rows too
-/// long for it are in `c_values` itself.
+/// The sums are in shared memory, in slots that a hash table of the row's columns gives. Rows that it has no
+/// [room](Table::room) for go to `long`; where that is no list, their sums are in `c_values` itself.
 #[kernel(T = [f32, f64])]
 pub unsafe fn multiply<T: Real>(
     n_rows: u64,
@@ -252,69 +306,63 @@ pub unsafe fn multiply<T: Real>(
     c: Pattern,
     c_values: *mut T,
     accumulate: u32,
+    of: LongRows,
+    long: LongRows,
 ) {
-    let sub_warp = SubWarp::of(log2_lanes);
+    let sub_warp = SubWarp::in_step(log2_lanes);
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let sums = shared![T; 4096];
     let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
-    let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
-    let mut row = sub_warp.first();
-    while row < n_rows as usize {
-        let (start, end) = c.range(row);
-        if end - start <= table.slots() / SLOTS * LOADED {
-            table.clear();
-            let mut p = start + lane;
-            while p < end {
-                if let Some(slot) = table.insert(c.col_idx.ld_nc(p), table.slots()) {
-                    sums.set(slot, if accumulate != 0 { c_values.ld(p) } else { T::ZERO });
-                }
-                p += lanes;
+    let (value_of_a, value_of_b) = (|p: usize| a_values.ld_nc(p), |p: usize| b_values.ld_nc(p));
+    sub_warp.for_each_row(of.count_of(n_rows), |i| {
+        let row = i.map(|i| of.row(i));
+        let (start, end) = row.map_or((0, 0), |row| c.range(row));
+        let entries = row.map_or((0, 0), |row| a.range(row));
+        let is_short = end - start <= table.room();
+        let (end_of_short, short) = if is_short { (end, entries) } else { (start, (0, 0)) };
+        table.clear();
+        let mut p = start + lane;
+        while any(p < end_of_short) {
+            if p < end_of_short {
+                add(table, sums, c.col_idx.ld_nc(p), if accumulate != 0 { c_values.ld(p) } else { T::ZERO });
             }
-            sub_warp.sync();
-            walk(sub_warp, row, a, b, |column, product| {
-                let slot = table.find(column);
-                sums.set(slot, sums.get(slot) + product);
-            });
-            let mut p = start + lane;
-            while p < end {
-                c_values.st(p, sums.get(table.find(c.col_idx.ld_nc(p))));
-                p += lanes;
-            }
-        } else {
-            multiply_in_place(sub_warp, row, a, b, c, c_values, accumulate);
-        }
-        row += sub_warp.stride();
-    }
-}
-
-/// The same for a row whose sums are in `c_values` itself.
-///
-/// # Safety
-/// As [`walk`]; C has the pattern of A B.
-#[inline(always)]
-unsafe fn multiply_in_place<T: Real>(
-    sub_warp: SubWarp,
-    row: usize,
-    a: Matrix<T>,
-    b: Matrix<T>,
-    c: Pattern,
-    c_values: *mut T,
-    accumulate: u32,
-) {
-    // SAFETY: entries of the matrices; what one lane has added to, another adds to after they came together.
-    unsafe {
-        let (start, end) = c.range(row);
-        let mut p = start + sub_warp.lane as usize;
-        while p < end && accumulate == 0 {
-            c_values.st(p, T::ZERO);
-            p += sub_warp.lanes as usize;
+            p += lanes;
         }
         sub_warp.sync();
-        walk(sub_warp, row, a, b, |column, product| {
-            let p = position(c.col_idx, start, end, column);
-            c_values.st(p, c_values.ld(p) + product);
+        walk(sub_warp, short, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+            let slot = table.find(column);
+            sums.set(slot, sums.get(slot) + a_ik * b_kj);
+            true
         });
-    }
+        let mut p = start + lane;
+        while any(p < end_of_short) {
+            if p < end_of_short {
+                c_values.st(p, sums.get(table.find(c.col_idx.ld_nc(p))));
+            }
+            p += lanes;
+        }
+        if !long.count.is_null() {
+            if let Some(row) = row.filter(|_| !is_short && lane == 0) {
+                long.push(row);
+            }
+            return;
+        }
+        // In place: what one lane has added to, another adds to after they came together.
+        let (end_of_long, long) = if is_short { (start, (0, 0)) } else { (end, entries) };
+        let mut p = start + lane;
+        while any(p < end_of_long && accumulate == 0) {
+            if p < end_of_long {
+                c_values.st(p, T::ZERO);
+            }
+            p += lanes;
+        }
+        sub_warp.sync();
+        walk(sub_warp, long, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+            let p = position(c.col_idx, start, end, column);
+            c_values.st(p, c_values.ld(p) + a_ik * b_kj);
+            true
+        });
+    });
 }
 
 /// The first place in `columns[start..end]`, which ascends, of a number that is not below `column`.

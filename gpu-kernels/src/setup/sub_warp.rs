@@ -34,6 +34,9 @@ impl Pattern {
 }
 
 /// `2^log2_lanes` neighbouring lanes of a warp. They take every branch around what they do together as one.
+///
+/// Sub-warps of a warp that part, in loops of different lengths, hardly meet again, and then take turns. Those
+/// [in step](SubWarp::in_step) go through loops together, as often as the one that has the most to do.
 #[derive(Clone, Copy)]
 pub struct SubWarp {
     /// The number of this thread in its sub-warp.
@@ -42,7 +45,17 @@ pub struct SubWarp {
     pub lanes: u32,
     log2_lanes: u32,
     /// The sub-warp's lanes in their warp.
+    own: u32,
+    /// The lanes that meet where its lanes do.
     mask: u32,
+}
+
+/// Whether this is so for any lane of the warp. All of them call it, and go on together.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn any(of_lane: bool) -> bool {
+    // SAFETY: all lanes of the warp call this.
+    unsafe { warp::warp_vote_any(warp::FULL_MASK, of_lane) }
 }
 
 impl SubWarp {
@@ -52,8 +65,15 @@ impl SubWarp {
         let lanes = 1 << log2_lanes;
         let lane_of_warp = thread::thread_idx_x() % WARP_SIZE;
         let lane = lane_of_warp & (lanes - 1);
-        let mask = u32::MAX >> (WARP_SIZE - lanes) << (lane_of_warp - lane);
-        SubWarp { lane, lanes, log2_lanes, mask }
+        let own = u32::MAX >> (WARP_SIZE - lanes) << (lane_of_warp - lane);
+        SubWarp { lane, lanes, log2_lanes, own, mask: own }
+    }
+
+    /// The same where all sub-warps of the warp do together what the lanes of each do together: their loops
+    /// go on while [`any`] of them has something to do.
+    #[inline(always)]
+    pub fn in_step(log2_lanes: u32) -> Self {
+        SubWarp { mask: warp::FULL_MASK, ..SubWarp::of(log2_lanes) }
     }
 
     /// The sub-warp's first row.
@@ -66,6 +86,17 @@ impl SubWarp {
     #[inline(always)]
     pub fn stride(self) -> usize {
         thread::stride() >> self.log2_lanes
+    }
+
+    /// Calls `f` with each of the sub-warp's rows, of `n` in all, and with nothing while only others
+    /// [in step](SubWarp::in_step) with it have one left.
+    #[inline(always)]
+    pub fn for_each_row(self, n: usize, mut f: impl FnMut(Option<usize>)) {
+        let mut i = self.first();
+        while any(i < n) {
+            f((i < n).then_some(i));
+            i += self.stride();
+        }
     }
 
     /// Calls `f(i, e)` for the entries `e` of the sub-warp's rows `i`, each entry in one lane.
@@ -98,9 +129,13 @@ impl SubWarp {
     /// The lanes of the sub-warp for which `predicate` holds, lane 0 in the lowest bit.
     #[inline(always)]
     pub fn ballot(self, predicate: bool) -> u32 {
+        // Lanes with different masks would take turns.
+        if self.lanes == 1 {
+            return predicate as u32;
+        }
         // SAFETY: the sub-warp's lanes are here together.
         let ballot = unsafe { warp::warp_vote_ballot(self.mask, predicate) };
-        (ballot & self.mask) >> (thread::thread_idx_x() % WARP_SIZE - self.lane)
+        (ballot & self.own) >> (thread::thread_idx_x() % WARP_SIZE - self.lane)
     }
 
     /// The value of a lane of the sub-warp.
@@ -113,6 +148,9 @@ impl SubWarp {
     /// The value of `found` in the first lane that has it, `default` where none has.
     #[inline(always)]
     pub fn first_of<V: WarpShuffleValue>(self, found: bool, value: V, default: V) -> V {
+        if self.lanes == 1 {
+            return if found { value } else { default };
+        }
         let lanes = self.ballot(found);
         if lanes == 0 { default } else { self.from_lane(value, lanes.trailing_zeros()) }
     }
@@ -120,6 +158,12 @@ impl SubWarp {
     /// Calls `f` with the values of the lanes whose bits are set in `lanes`, in ascending order.
     #[inline(always)]
     pub fn in_order<V: WarpShuffleValue>(self, lanes: u32, value: V, mut f: impl FnMut(V)) {
+        if self.lanes == 1 {
+            if lanes != 0 {
+                f(value);
+            }
+            return;
+        }
         let mut left = lanes;
         while left != 0 {
             f(self.from_lane(value, left.trailing_zeros()));

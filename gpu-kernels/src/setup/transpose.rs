@@ -38,19 +38,19 @@ pub unsafe fn scatter_rows(n_rows: u64, log2_lanes: u32, a: Pattern, next: *mut 
 /// Sorts each row of `unsorted` to `sorted`, but for those too long for a table, which go to `long`.
 #[kernel]
 pub unsafe fn sort_rows(n_rows: u64, log2_lanes: u32, unsorted: Pattern, sorted: *mut u32, long: LongRows) {
-    let sub_warp = SubWarp::of(log2_lanes);
+    let sub_warp = SubWarp::in_step(log2_lanes);
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
-    let mut row = sub_warp.first();
-    while row < n_rows as usize {
-        let (start, end) = unsorted.range(row);
-        if end - start <= table.slots() {
-            table.load(end - start, unsorted.col_idx, start);
-            table.write_ascending(end - start, sorted, start);
-        } else if sub_warp.lane == 0 {
-            long.push(row);
+    sub_warp.for_each_row(n_rows as usize, |row| {
+        let (start, mut end) = row.map_or((0, 0), |row| unsorted.range(row));
+        if end - start > table.slots() {
+            end = start;
+            if let Some(row) = row.filter(|_| sub_warp.lane == 0) {
+                long.push(row);
+            }
         }
-        row += sub_warp.stride();
-    }
+        table.load(end - start, unsorted.col_idx, start);
+        table.rank(end - start, |place, column, _| sorted.st(start + place, column));
+    });
 }
 
 /// Sorts the long rows of `unsorted` to `sorted`.

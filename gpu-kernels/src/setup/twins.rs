@@ -9,7 +9,7 @@ use core::ops::RangeInclusive;
 
 use cuda_std::{Real, atomic, kernel, memory::*, shared, shared::Shared, thread};
 
-use super::columns::{LOADED, SLOTS, Table};
+use super::columns::{SLOTS, Table};
 use super::product::Matrix;
 use super::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
@@ -429,7 +429,7 @@ impl<T: Real> Sums<T> {
             self.table.clear();
             let mut p = start + sub_warp.lane as usize;
             while p < end {
-                if let Some(slot) = self.table.insert(c.col_idx.ld_nc(p), self.table.slots()) {
+                if let Some((slot, _)) = self.table.insert(c.col_idx.ld_nc(p), self.table.slots()) {
                     unroll::<TOGETHER>(|r| self.sums.set(slot + r * BLOCK_SLOTS, T::ZERO));
                 }
                 p += sub_warp.lanes as usize;
@@ -549,7 +549,7 @@ pub unsafe fn multiply_twins<T: Real>(
     let sub_warp = SubWarp::of(log2_lanes);
     let sums = Sums { table: Table::of(sub_warp, log2_lanes, shared![u64; 512]), sums: shared![T; 3072] };
     let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
-    let room = sums.table.slots() / SLOTS * LOADED;
+    let room = sums.table.room();
     let mut s = sub_warp.first();
     // SAFETY: the launcher's arrays fit the matrices.
     unsafe {

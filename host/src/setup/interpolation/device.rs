@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use cuda_std::Real;
-use cuda_std::warp::WARP_SIZE;
 use gpu_kernels::setup::aggregate::{aggregated, aggregated_lengths};
 use gpu_kernels::setup::interpolate::{
     LANES, extended_divisors, extended_shares, extended_weights, restricted, restricted_lengths, row_means,
@@ -17,7 +16,6 @@ use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
 use crate::error::Result;
 use crate::setup::aggregation::Aggregation;
 use crate::setup::diagonal::{Diagonals, RowWeight};
-use crate::setup::launch::{log2_lanes_for, mean};
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
 use crate::setup::product::SparseProducts;
@@ -141,55 +139,36 @@ impl<T: Real> Interpolation<T> for Gpu {
 }
 
 impl Gpu {
-    /// `S P_0` where no row of S has more entries than a warp has lanes, else `None`. The lanes of a sub-warp
-    /// have an entry of the row each: first about as many as rows have in the mean, then a warp.
+    /// `S P_0` where no row of it has more entries than a thread's table has room for, else `None`.
     pub(super) fn short_rows_times_tentative<T: Real>(
         &self,
         s: &DeviceCsr<T>,
         aggregates: &DeviceIndices,
         n_aggregates: usize,
     ) -> Result<Option<DeviceCsr<T>>> {
-        /// Lanes for an entry of a row of mean length: somewhat longer rows have room too.
-        const LANES: f64 = 1.1;
-        const WARP: u32 = WARP_SIZE.trailing_zeros();
-        let lanes = log2_lanes_for(LANES * mean(s.size), 1);
-        match self.times_tentative(lanes, s, aggregates, n_aggregates)? {
-            None if lanes < WARP => self.times_tentative(WARP, s, aggregates, n_aggregates),
-            found => Ok(found),
-        }
-    }
-
-    fn times_tentative<T: Real>(
-        &self,
-        log2_lanes: u32,
-        s: &DeviceCsr<T>,
-        aggregates: &DeviceIndices,
-        n_aggregates: usize,
-    ) -> Result<Option<DeviceCsr<T>>> {
-        let (rows, n) = (s.size.n_rows, s.size.n_rows as u64);
+        let rows = s.size.n_rows;
         let (list, long) = self.long_rows(rows)?;
         let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
         let (pattern, aggregates) = (s.pattern(), aggregates.ptr());
-        let kernel = aggregated_lengths { n, log2_lanes, s: pattern, aggregates, lengths, long };
+        let kernel = aggregated_lengths { n: rows as u64, s: pattern, aggregates, lengths, long };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        unsafe { self.launch(rows, &kernel) }?;
         let p = self.csr_of_lengths(row_ptr, rows, n_aggregates)?;
         if download(&list, 1, 0u32)? != [0] {
             return Ok(None);
         }
         let kernel = aggregated {
-            n,
-            log2_lanes,
+            n: rows as u64,
             s: pattern,
             values: s.values(),
             aggregates,
             row_ptr: p.row_ptr(),
             col_idx: p.col_idx_mut(),
-            sums: p.values_mut(),
+            sums_of_rows: p.values_mut(),
         };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
+        unsafe { self.launch(rows, &kernel) }?;
         Ok(Some(p))
     }
 

@@ -102,6 +102,12 @@ fn agrees<T: Real, B: Algebra<T>>(g: &B) {
     check::<T, _>(g, &scattered(40, 64, |i| if i == 17 { 64 } else { 2 }), &scattered(64, 150, |i| i % 5));
     // Tables exactly full, and with one column too many: one lane has 16 slots.
     check::<T, _>(g, &scattered(33, 40, |i| 10 + i % 8), &scattered(40, 40, |_| 1));
+    // Rows that take a warp among short ones, and one that takes a block.
+    let some_long = |most: usize| move |i| if i % 400 == 399 { 40 + i % 50 } else { i % most };
+    check::<T, _>(g, &scattered(1300, 700, some_long(9)), &scattered(700, 900, |i| i % 4));
+    check::<T, _>(g, &scattered(1100, 600, some_long(19)), &scattered(600, 900, |i| 2 + i % 7));
+    let full = scattered(1200, 90, |i| if i == 700 { 90 } else { i % 5 });
+    check::<T, _>(g, &full, &scattered(90, 900, |i| if i == 80 { 700 } else { 3 }));
     agrees_on_twins::<T, _>(g);
 }
 
