@@ -3,7 +3,7 @@
 use cuda_std::{Real, kernel, memory::*, shared, thread};
 
 use super::columns::{LongRows, Table};
-use super::product::add;
+use super::product::{Entries, Matrix, add};
 use super::sub_warp::{Pattern, SubWarp, any};
 use arithmetic::smoothing::SINGLETON;
 
@@ -170,19 +170,20 @@ pub unsafe fn tentative<T: Real>(
 /// these entries of S in ascending order, until it says no. What is read next is asked for ahead.
 ///
 /// # Safety
-/// S is valid, and the values those of entries; all lanes of the warp call this.
+/// S is valid; all lanes of the warp call this.
 #[inline(always)]
-unsafe fn walk_aggregates<V: Copy>(
+unsafe fn walk_aggregates<S: Entries>(
     (start, end): (usize, usize),
-    s: Pattern,
+    s: S,
     aggregates: *const u32,
-    nothing: V,
-    value: impl Fn(usize) -> V,
-    mut visit: impl FnMut(u32, V) -> bool,
+    mut visit: impl FnMut(u32, S::Value) -> bool,
 ) {
     // SAFETY: entries of S, whose columns are unknowns.
     unsafe {
-        let entry = |p: usize| if p < end { (s.col_idx.ld_nc(p), value(p)) } else { (NONE, nothing) };
+        let entry = |p: usize| match p < end {
+            true => (s.pattern().col_idx.ld_nc(p), s.value(p)),
+            false => (NONE, S::NOTHING),
+        };
         let aggregate = |column: u32| if column == NONE { NONE } else { aggregates.ld_nc(column as usize) };
         let (mut p, mut end_of_row) = (start, end);
         let (here, mut ahead) = (entry(p), entry(p + 1));
@@ -218,19 +219,12 @@ pub unsafe fn aggregated_lengths(
             table.clear();
             let (mut count, mut is_full) = (0, false);
             let entries = row.map_or((0, 0), |row| s.range(row));
-            walk_aggregates(
-                entries,
-                s,
-                aggregates,
-                (),
-                |_| (),
-                |aggregate, ()| {
-                    let is_new = table.insert(aggregate, table.slots()).is_none_or(|(_, is_new)| is_new);
-                    count += is_new as u32;
-                    is_full = count as usize > table.room();
-                    !is_full
-                },
-            );
+            walk_aggregates(entries, s, aggregates, |aggregate, ()| {
+                let is_new = table.insert(aggregate, table.slots()).is_none_or(|(_, is_new)| is_new);
+                count += is_new as u32;
+                is_full = count as usize > table.room();
+                !is_full
+            });
             if let Some(row) = row {
                 lengths.st(row, if is_full { 0 } else { count });
                 if is_full {
@@ -262,17 +256,10 @@ pub unsafe fn aggregated<T: Real>(
             let start = row.map_or(0, |row| row_ptr.ld_nc(row) as usize);
             table.clear();
             let entries = row.map_or((0, 0), |row| s.range(row));
-            walk_aggregates(
-                entries,
-                s,
-                aggregates,
-                T::ZERO,
-                |p| values.ld_nc(p),
-                |aggregate, v| {
-                    add(table, sums, aggregate, v);
-                    true
-                },
-            );
+            walk_aggregates(entries, Matrix { pattern: s, values }, aggregates, |aggregate, v| {
+                add(table, sums, aggregate, v);
+                true
+            });
             let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
             table.rank(count, |place, aggregate, slot| {
                 col_idx.st(start + place, aggregate);

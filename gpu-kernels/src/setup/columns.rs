@@ -22,7 +22,7 @@ const _: () = assert!(2 * MEMORY == SLOTS * BLOCK as usize);
 
 /// A free slot; no column has this number.
 const EMPTY: u32 = u32::MAX;
-/// Columns that a lane ranks at once.
+/// Columns that a lane ranks at once, among as many others.
 const RANKED: usize = 4;
 
 /// A sub-warp's hash table of columns, with linear probing. The slots of a warp's sub-warps are interleaved:
@@ -121,22 +121,6 @@ impl Table {
         None
     }
 
-    /// How many columns are in this lane's share.
-    ///
-    /// # Safety
-    /// The sub-warp's lanes have come together since the last was inserted.
-    #[inline(always)]
-    pub unsafe fn count(self) -> u32 {
-        let mut count = 0;
-        // SAFETY: within the table, which no lane changes now.
-        unsafe {
-            unroll::<SLOTS>(|q| {
-                count += (self.words.get(self.address(self.slot_of_lane(q))) != EMPTY) as u32
-            });
-        }
-        count
-    }
-
     /// The address of the slot of a column that is there.
     ///
     /// # Safety
@@ -219,9 +203,11 @@ impl Table {
             unroll::<RANKED>(|q| own[q] = column(first + q as u32 * lanes));
             let mut i = 0;
             while any(i < n) {
-                let other = column(i);
-                unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
-                i += 1;
+                unroll::<RANKED>(|o| {
+                    let other = column(i + o as u32);
+                    unroll::<RANKED>(|q| ranks[q] += (other < own[q]) as u32);
+                });
+                i += RANKED as u32;
             }
             unroll::<RANKED>(|q| {
                 if own[q] != EMPTY {

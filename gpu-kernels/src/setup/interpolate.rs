@@ -82,7 +82,7 @@ impl<T: Real> Rows<T> {
 }
 
 /// `c_ij = c_ij - s_i p_ij` with `s_i = 1 / (omega d_i)`, or 0 where `d_i` is 0, for the entries of P, all of
-/// which C has too; [`LANES`] lanes a row.
+/// which C has too.
 #[kernel(T = [f32, f64])]
 pub unsafe fn subtract_scaled<T: Real>(
     n: u64,
@@ -92,23 +92,23 @@ pub unsafe fn subtract_scaled<T: Real>(
     c: Pattern,
     values: *mut T,
 ) {
-    let c = Rows { pattern: c, values: values as *const T };
-    let lane = thread::index_x() % LANES;
-    let mut i = thread::index_x() / LANES;
+    let mut i = thread::index_x();
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
     unsafe {
         while i < n as usize {
             let row_d = d.ld_nc(i);
             let scale = if row_d == T::ZERO { T::ZERO } else { T::ONE / (omega * row_d) };
-            let (start, end) = p.range(i);
-            let mut e = start + lane;
-            while e < end {
-                if let Some(at) = c.find(i, p.column(e)) {
+            let (mut e, end) = p.range(i);
+            let (mut at, end_of_c) = c.range(i);
+            // Both ascend.
+            while e < end && at < end_of_c {
+                if c.col_idx.ld_nc(at) == p.column(e) {
                     values.st(at, values.ld(at) - scale * p.value(e));
+                    e += 1;
                 }
-                e += LANES;
+                at += 1;
             }
-            i += thread::stride() / LANES;
+            i += thread::stride();
         }
     }
 }

@@ -23,44 +23,85 @@ pub(super) struct Matrix<T> {
     pub values: *const T,
 }
 
+/// A matrix, or a pattern alone.
+pub(super) trait Entries: Copy {
+    /// What is read with a column.
+    type Value: Copy;
+    /// What stands for it where there is no entry.
+    const NOTHING: Self::Value;
+
+    fn pattern(self) -> Pattern;
+
+    /// The value of entry `p`.
+    ///
+    /// # Safety
+    /// There is one.
+    unsafe fn value(self, p: usize) -> Self::Value;
+}
+
+impl Entries for Pattern {
+    type Value = ();
+    const NOTHING: Self::Value = ();
+
+    #[inline(always)]
+    fn pattern(self) -> Pattern {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn value(self, _: usize) -> Self::Value {}
+}
+
+impl<T: Real> Entries for Matrix<T> {
+    type Value = T;
+    const NOTHING: T = T::ZERO;
+
+    #[inline(always)]
+    fn pattern(self) -> Pattern {
+        self.pattern
+    }
+
+    #[inline(always)]
+    unsafe fn value(self, p: usize) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.values.ld_nc(p) }
+    }
+}
+
 /// Calls `visit` with column j, the value of `a_ik` and that of `b_kj`, for every k of these entries of A in
 /// ascending order and every j of row k of B, k after k, until it says no: the sub-warp's lanes have entries of
 /// row k of B each. What is read next is asked for ahead: where the row of B after the next one is, the next
 /// entries of B.
 ///
 /// # Safety
-/// The matrices are valid, and the values those of entries; the sub-warp is [in step](SubWarp::in_step), and
-/// all lanes of the warp call this.
+/// The matrices are valid; the sub-warp is [in step](SubWarp::in_step), and all lanes of the warp call this.
 #[inline(always)]
-unsafe fn walk<F: Copy, V: Copy>(
+unsafe fn walk<A: Entries, B: Entries>(
     sub_warp: SubWarp,
     (start, end): (usize, usize),
-    a: Pattern,
-    b: Pattern,
-    nothing: (F, V),
-    value_of_a: impl Fn(usize) -> F,
-    value_of_b: impl Fn(usize) -> V,
-    mut visit: impl FnMut(u32, F, V) -> bool,
+    a: A,
+    b: B,
+    mut visit: impl FnMut(u32, A::Value, B::Value) -> bool,
 ) {
     // SAFETY: entries of the matrices.
     unsafe {
         // Places have 32 bits, as row pointers do: half the instructions.
         let (mut next, end_of_a) = (start as u32, end as u32);
         let factor = |p: u32| match p < end_of_a {
-            true => (a.col_idx.ld_nc(p as usize), value_of_a(p as usize)),
-            false => (NO_ROW, nothing.0),
+            true => (a.pattern().col_idx.ld_nc(p as usize), a.value(p as usize)),
+            false => (NO_ROW, A::NOTHING),
         };
         // From this lane's first entry.
         let range = |k: u32| match k != NO_ROW {
             true => {
-                let (start, end) = b.range(k as usize);
+                let (start, end) = b.pattern().range(k as usize);
                 (start as u32 + sub_warp.lane, end as u32)
             }
             false => (0, 0),
         };
         let entry = |p: u32, end: u32| match p < end {
-            true => (b.col_idx.ld_nc(p as usize), value_of_b(p as usize)),
-            false => (NO_ROW, nothing.1),
+            true => (b.pattern().col_idx.ld_nc(p as usize), b.value(p as usize)),
+            false => (NO_ROW, B::NOTHING),
         };
         let (here, ahead) = (factor(next), factor(next + 1));
         let mut then = factor(next + 2);
@@ -129,20 +170,15 @@ pub unsafe fn count_columns(
         let entries = row.map_or((0, 0), |row| a.range(row));
         table.clear();
         let mut full = false;
-        walk(
-            sub_warp,
-            entries,
-            a,
-            b,
-            ((), ()),
-            |_| (),
-            |_| (),
-            |column, (), ()| {
-                full |= table.insert(column, PROBES).is_none();
-                !full
-            },
-        );
-        let count = sub_warp.reduce(table.count(), |a, b| a + b);
+        let mut count = 0;
+        walk(sub_warp, entries, a, b, |column, (), ()| {
+            match table.insert(column, PROBES) {
+                Some((_, is_new)) => count += is_new as u32,
+                None => full = true,
+            }
+            !full
+        });
+        count = sub_warp.reduce(count, |a, b| a + b);
         full = sub_warp.ballot(full) != 0 || count as usize > table.room();
         if let Some(row) = row.filter(|_| sub_warp.lane == 0) {
             lengths.st(row, if full { 0 } else { count });
@@ -205,16 +241,7 @@ pub unsafe fn write_columns(
     sub_warp.for_each_row(of.count_of(n_rows), |i| {
         let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a);
         table.clear();
-        walk(
-            sub_warp,
-            entries,
-            a,
-            b,
-            ((), ()),
-            |_| (),
-            |_| (),
-            |column, (), ()| table.insert(column, table.slots()).is_some(),
-        );
+        walk(sub_warp, entries, a, b, |column, (), ()| table.insert(column, table.slots()).is_some());
         let count = table.compact(|_| (), |_, ()| ());
         table.rank(count, |place, column, _| columns.st(start + place, column));
     });
@@ -241,8 +268,8 @@ pub unsafe fn write_product<T: Real>(
     sub_warp.for_each_row(of.count_of(n_rows), |i| {
         let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a);
         table.clear();
-        let (value_of_a, value_of_b) = (|p: usize| a_values.ld_nc(p), |p: usize| b_values.ld_nc(p));
-        walk(sub_warp, entries, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+        let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
+        walk(sub_warp, entries, a, b, |column, a_ik, b_kj| {
             add(table, sums, column, a_ik * b_kj);
             true
         });
@@ -313,11 +340,11 @@ pub unsafe fn multiply<T: Real>(
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let sums = shared![T; 4096];
     let (lane, lanes) = (sub_warp.lane as usize, sub_warp.lanes as usize);
-    let (value_of_a, value_of_b) = (|p: usize| a_values.ld_nc(p), |p: usize| b_values.ld_nc(p));
     sub_warp.for_each_row(of.count_of(n_rows), |i| {
         let row = i.map(|i| of.row(i));
         let (start, end) = row.map_or((0, 0), |row| c.range(row));
         let entries = row.map_or((0, 0), |row| a.range(row));
+        let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
         let is_short = end - start <= table.room();
         let (end_of_short, short) = if is_short { (end, entries) } else { (start, (0, 0)) };
         table.clear();
@@ -329,7 +356,7 @@ pub unsafe fn multiply<T: Real>(
             p += lanes;
         }
         sub_warp.sync();
-        walk(sub_warp, short, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+        walk(sub_warp, short, a, b, |column, a_ik, b_kj| {
             let slot = table.find(column);
             sums.set(slot, sums.get(slot) + a_ik * b_kj);
             true
@@ -357,7 +384,7 @@ pub unsafe fn multiply<T: Real>(
             p += lanes;
         }
         sub_warp.sync();
-        walk(sub_warp, long, a, b, (T::ZERO, T::ZERO), value_of_a, value_of_b, |column, a_ik, b_kj| {
+        walk(sub_warp, long, a, b, |column, a_ik, b_kj| {
             let p = position(c.col_idx, start, end, column);
             c_values.st(p, c_values.ld(p) + a_ik * b_kj);
             true

@@ -3,7 +3,7 @@
 use arithmetic::smoothing::{Limits, damping};
 use cuda_std::{Real, atomic, kernel, memory::*};
 
-use super::sub_warp::{Pattern, SubWarp};
+use super::sub_warp::{Pattern, SubWarp, any};
 
 /// Decides which off-diagonal entries of a matrix A are kept.
 pub trait Criterion<T: Real>: Copy + Send + Sync + 'static {
@@ -238,49 +238,46 @@ pub unsafe fn strong_entries<T: Real, C: Criterion<T>>(
     col_idx: *mut u32,
     strong: *mut T,
 ) {
+    let sub_warp = SubWarp::in_step(log2_lanes);
     // SAFETY: the launcher's arguments describe valid CRS matrices of n rows.
-    unsafe {
-        let sub_warp = SubWarp::of(log2_lanes);
-        let mut i = sub_warp.first();
-        while i < n as usize {
-            let row = criterion.row(sub_warp, a, values, i);
-            let (mut base, end) = a.range(i);
-            let (mut to, to_end) = (row_ptr.ld_nc(i) as usize, row_ptr.ld_nc(i + 1) as usize);
-            // The place of the diagonal, in the lane that has met it.
-            let mut place = usize::MAX;
-            let mut sum = row[0];
-            while base < end {
-                let e = base + sub_warp.lane as usize;
-                let valid = e < end;
-                let (mut j, mut v) = (u32::MAX, T::ZERO);
-                if valid {
-                    (j, v) = (a.col_idx.ld_nc(e), values.ld_nc(e));
-                }
-                let is_diagonal = valid && j == i as u32;
-                let kept = criterion.keeps(sub_warp, row, valid, j, v, to, to_end) || is_diagonal;
-                let lanes = sub_warp.ballot(kept);
-                if lumped != 0 {
-                    sub_warp.in_order(sub_warp.ballot(valid && !kept), v, |v| sum += v);
-                }
-                if kept {
-                    let own = to + (lanes & ((1 << sub_warp.lane) - 1)).count_ones() as usize;
-                    if !col_idx.is_null() {
-                        col_idx.st(own, j);
-                    }
-                    strong.st(own, v);
-                    if is_diagonal {
-                        place = own;
-                    }
-                }
-                to += lanes.count_ones() as usize;
-                base += sub_warp.lanes as usize;
+    sub_warp.for_each_row(n as usize, |row| unsafe {
+        let i = row.unwrap_or(0);
+        let (mut base, end) = row.map_or((0, 0), |row| a.range(row));
+        let (mut to, to_end) = (row_ptr.ld_nc(i) as usize, row_ptr.ld_nc(i + 1) as usize);
+        let row = criterion.row(sub_warp, a, values, i);
+        // The place of the diagonal, in the lane that has met it.
+        let mut place = usize::MAX;
+        let mut sum = row[0];
+        while any(base < end) {
+            let e = base + sub_warp.lane as usize;
+            let valid = e < end;
+            let (mut j, mut v) = (u32::MAX, T::ZERO);
+            if valid {
+                (j, v) = (a.col_idx.ld_nc(e), values.ld_nc(e));
             }
-            if lumped != 0 && place != usize::MAX && sum * row[0] > T::ZERO {
-                strong.st(place, sum);
+            let is_diagonal = valid && j == i as u32;
+            let kept = criterion.keeps(sub_warp, row, valid, j, v, to, to_end) || is_diagonal;
+            let lanes = sub_warp.ballot(kept);
+            if lumped != 0 {
+                sub_warp.in_order(sub_warp.ballot(valid && !kept), v, |v| sum += v);
             }
-            i += sub_warp.stride();
+            if kept {
+                let own = to + (lanes & ((1 << sub_warp.lane) - 1)).count_ones() as usize;
+                if !col_idx.is_null() {
+                    col_idx.st(own, j);
+                }
+                strong.st(own, v);
+                if is_diagonal {
+                    place = own;
+                }
+            }
+            to += lanes.count_ones() as usize;
+            base += sub_warp.lanes as usize;
         }
-    }
+        if lumped != 0 && place != usize::MAX && sum * row[0] > T::ZERO {
+            strong.st(place, sum);
+        }
+    });
 }
 
 /// `S = I - C S` with `c_i = slivers_i` where that is given and not 0, else `omega / s_ii`; rows without a

@@ -165,9 +165,12 @@ impl SubWarp {
             return;
         }
         let mut left = lanes;
-        while left != 0 {
-            f(self.from_lane(value, left.trailing_zeros()));
-            left &= left - 1;
+        while if self.mask == warp::FULL_MASK { any(left != 0) } else { left != 0 } {
+            let next = self.from_lane(value, left.trailing_zeros() & (self.lanes - 1));
+            if left != 0 {
+                f(next);
+            }
+            left &= left.wrapping_sub(1);
         }
     }
 

@@ -63,7 +63,7 @@ impl<T: Real> Interpolation<T> for Gpu {
         let (c, values) = (c.pattern(), c.values_mut());
         let kernel = subtract_scaled { n: n as u64, p: p.rows(), omega, d: d.ptr(), c, values };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(n * LANES, &kernel) }
+        unsafe { self.launch(n, &kernel) }
     }
 
     fn averaging(&self, s: &DeviceCsr<T>, coarse: &DeviceIndices) -> Result<DeviceCsr<T>> {

@@ -9,6 +9,7 @@ use super::{Strength, StrengthOfConnection};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::{DeviceVector, Gpu};
 use crate::error::Result;
+use crate::setup::launch::{log2_lanes_for, mean};
 use crate::setup::matrix::device::DeviceCsr;
 
 impl<T: Real> StrengthOfConnection<T> for Gpu {
@@ -28,8 +29,7 @@ impl<T: Real> StrengthOfConnection<T> for Gpu {
     fn strength_values(&self, a: &DeviceCsr<T>, lumped: bool, s: &mut DeviceCsr<T>) -> Result<()> {
         let diagonal = self.diagonal(a)?;
         let given = Given { col_idx: s.col_idx(), diagonal: diagonal.ptr() };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch_on_rows(a, &kept(a, given, lumped, s, std::ptr::null_mut())) }
+        self.keep(a, given, lumped, s, std::ptr::null_mut())
     }
 }
 
@@ -69,29 +69,34 @@ impl Gpu {
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch_on_rows(a, &lengths) }?;
         let s = self.csr_of_lengths(row_ptr, n, a.size.n_cols)?;
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch_on_rows(a, &kept(a, criterion, lumped, &s, s.col_idx_mut())) }?;
+        self.keep(a, criterion, lumped, &s, s.col_idx_mut())?;
         Ok(s)
     }
-}
 
-/// The kernel that fills the values of `s`, and its columns where they are not null.
-fn kept<T: Real, C: Criterion<T>>(
-    a: &DeviceCsr<T>,
-    criterion: C,
-    lumped: bool,
-    s: &DeviceCsr<T>,
-    col_idx: *mut u32,
-) -> strong_entries<T, C> {
-    strong_entries {
-        n: a.size.n_rows as u64,
-        log2_lanes: a.log2_lanes(),
-        a: a.pattern(),
-        values: a.values(),
-        criterion,
-        lumped: lumped as u32,
-        row_ptr: s.row_ptr(),
-        col_idx,
-        strong: s.values_mut(),
+    /// Fills the values of `s`, and its columns where they are not null.
+    fn keep<T: Real, C: Criterion<T>>(
+        &self,
+        a: &DeviceCsr<T>,
+        criterion: C,
+        lumped: bool,
+        s: &DeviceCsr<T>,
+        col_idx: *mut u32,
+    ) -> Result<()> {
+        /// Entries of a lane.
+        const ENTRIES: f64 = 2.5;
+        let log2_lanes = log2_lanes_for(mean(a.size) / ENTRIES, 1);
+        let kernel = strong_entries {
+            n: a.size.n_rows as u64,
+            log2_lanes,
+            a: a.pattern(),
+            values: a.values(),
+            criterion,
+            lumped: lumped as u32,
+            row_ptr: s.row_ptr(),
+            col_idx,
+            strong: s.values_mut(),
+        };
+        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
+        unsafe { self.launch(a.size.n_rows << log2_lanes, &kernel) }
     }
 }
