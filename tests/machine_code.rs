@@ -1,8 +1,8 @@
 //! The kept machine code: a kernel reads nothing before it has waited for the kernel in front of it.
 //!
 //! ptxas takes what `ld.global.nc` reads for constant while the kernel runs, and reads it before
-//! `griddepcontrol.wait` where it finds that to be faster: then it is what was there before the kernel in front
-//! wrote it. What a kernel reads first, at an address that it knows from the beginning, it reads by `ld`.
+//! `griddepcontrol.wait` where it finds that to be faster: then it is what was there before the kernel in
+//! front wrote it. What a kernel reads first, at an address known from the beginning, it reads by `ld`.
 
 use flate2::read::GzDecoder;
 use std::io::Read;
@@ -56,13 +56,10 @@ fn kernels_wait_before_they_read() {
         let mut file = Vec::new();
         GzDecoder::new(*code).read_to_end(&mut file).unwrap();
         let kernels = kernels(&file);
-        assert!(kernels.len() > 500, "{device:?}: {} kernels", kernels.len());
+        let loading = kernels.iter().filter(|(_, code)| operations(code).any(|o| LOADS.contains(&o))).count();
+        assert!(loading > 400, "{loading} of {} kernels for {device:?} load anything", kernels.len());
         for (name, code) in kernels {
             assert!(operations(code).any(|operation| operation == WAIT), "{name} for {device:?} never waits");
-            assert!(
-                operations(code).any(|operation| LOADS.contains(&operation) || name.starts_with("fill")),
-                "{name}"
-            );
             if reads_too_early(code) {
                 faults.push(format!("{name} for {device:?}"));
             }

@@ -92,8 +92,8 @@ impl Table {
         ((q as u32) << self.log2_lanes) + self.sub_warp.lane
     }
 
-    /// Adds a column, unless it is there: the address of its slot and whether it is new, or nothing where that
-    /// is not among the `probes` slots looked at.
+    /// Adds a column, unless it is there: the address of its slot and whether it is new, or nothing where
+    /// that is not among the `probes` slots looked at.
     ///
     /// # Safety
     /// The table was cleared.
@@ -186,8 +186,8 @@ impl Table {
         }
     }
 
-    /// Calls `write` with the place, the column and the slot of each of the columns in the `n` first slots: the
-    /// place is the number of smaller ones. Each lane has columns of its own.
+    /// Calls `write` with the place, the column and the slot of each of the columns in the `n` first slots:
+    /// the place is the number of smaller ones. Each lane has columns of its own.
     ///
     /// # Safety
     /// They are there, all different, and the lanes have come together since; the sub-warp is

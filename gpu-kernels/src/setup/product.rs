@@ -1,8 +1,9 @@
 //! Sparse products C = A B, row by row (Gustavson 1978): the number of columns of each row, the columns, the
 //! values.
 //!
-//! A sub-warp of lanes shares a row of C. They walk through the entries of A's row in turn, and take the entries
-//! of B's row. The sub-warps of a warp do so [in step](SubWarp::in_step), which takes half the instructions.
+//! A sub-warp of lanes shares a row of C. They walk through the entries of A's row in turn, and take the
+//! entries of B's row. The sub-warps of a warp do so [in step](SubWarp::in_step), which takes half the
+//! instructions.
 
 use cuda_std::{Real, kernel, memory::*, shared, shared::Shared, thread, warp::WARP_SIZE};
 
@@ -69,9 +70,9 @@ impl<T: Real> Entries for Matrix<T> {
 }
 
 /// Calls `visit` with column j, the value of `a_ik` and that of `b_kj`, for every k of these entries of A in
-/// ascending order and every j of row k of B, k after k, until it says no: the sub-warp's lanes have entries of
-/// row k of B each. What is read next is asked for ahead: where the row of B after the next one is, the next
-/// entries of B.
+/// ascending order and every j of row k of B, k after k, until it says no: the sub-warp's lanes have entries
+/// of row k of B each. What is read next is asked for ahead: where the row of B after the next one is, the
+/// next entries of B.
 ///
 /// # Safety
 /// The matrices are valid; the sub-warp is [in step](SubWarp::in_step), and all lanes of the warp call this.
@@ -151,8 +152,8 @@ unsafe fn mark(row: usize, a: Pattern, b: Pattern, bitmap: Bitmap, window: core:
 }
 
 /// `lengths[i]` = the number of columns of row i of A B, or 0 for rows that the table has no
-/// [room](Table::room) for: those go to `long`. Which ones may depend on the order of the lanes; their lengths
-/// and columns do not.
+/// [room](Table::room) for: those go to `long`. Which ones may depend on the order of the lanes; their
+/// lengths and columns do not.
 #[kernel]
 pub unsafe fn count_columns(
     n_rows: u64,

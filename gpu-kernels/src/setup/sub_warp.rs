@@ -35,8 +35,8 @@ impl Pattern {
 
 /// `2^log2_lanes` neighbouring lanes of a warp. They take every branch around what they do together as one.
 ///
-/// Sub-warps of a warp that part, in loops of different lengths, hardly meet again, and then take turns. Those
-/// [in step](SubWarp::in_step) go through loops together, as often as the one that has the most to do.
+/// Sub-warps of a warp that part, in loops of different lengths, hardly meet again, and then take turns.
+/// Those [in step](SubWarp::in_step) go through loops together, as often as the one that has the most to do.
 #[derive(Clone, Copy)]
 pub struct SubWarp {
     /// The number of this thread in its sub-warp.

@@ -1,7 +1,7 @@
 //! [`SparseProducts`] on a device.
 //!
-//! Lanes share a row, about as many as rows of B have entries. Rows that their table has no room for have a warp
-//! each in a second launch, and those that a warp has no room for a block in a third.
+//! Lanes share a row, about as many as rows of B have entries. Rows that their table has no room for have a
+//! warp each in a second launch, and those that a warp has no room for a block in a third.
 
 use std::sync::Arc;
 

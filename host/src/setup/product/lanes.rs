@@ -16,7 +16,8 @@ pub(super) fn lanes_of_values(b: Size, c: Size) -> u32 {
     lanes_for(b, mean(c))
 }
 
-/// About as many lanes as a row of B has entries, and enough for a row with a quarter more than so many columns.
+/// About as many lanes as a row of B has entries, and enough for a row with a quarter more than so many
+/// columns.
 fn lanes_for(b: Size, columns: f64) -> u32 {
     log2_lanes_for(0.75 * mean(b), 1).max(log2_lanes_for(1.25 * columns, LOADED))
 }
