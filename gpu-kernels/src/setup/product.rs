@@ -351,8 +351,10 @@ pub unsafe fn multiply<T: Real>(
         table.clear();
         let mut p = start + lane;
         while any(p < end_of_short) {
-            if p < end_of_short {
-                add(table, sums, c.col_idx.ld_nc(p), if accumulate != 0 { c_values.ld(p) } else { T::ZERO });
+            if p < end_of_short
+                && let Some((slot, _)) = table.insert(c.col_idx.ld_nc(p), table.slots())
+            {
+                sums.set(slot, if accumulate != 0 { c_values.ld(p) } else { T::ZERO });
             }
             p += lanes;
         }
@@ -369,28 +371,45 @@ pub unsafe fn multiply<T: Real>(
             }
             p += lanes;
         }
-        if !long.count.is_null() {
-            if let Some(row) = row.filter(|_| !is_short && lane == 0) {
-                long.push(row);
-            }
-            return;
+        if long.count.is_null() {
+            let (end, entries) = if is_short { (start, (0, 0)) } else { (end, entries) };
+            multiply_in_place(sub_warp, entries, [a, b], c, (start, end), c_values, accumulate);
+        } else if let Some(row) = row.filter(|_| !is_short && lane == 0) {
+            long.push(row);
         }
-        // In place: what one lane has added to, another adds to after they came together.
-        let (end_of_long, long) = if is_short { (start, (0, 0)) } else { (end, entries) };
-        let mut p = start + lane;
-        while any(p < end_of_long && accumulate == 0) {
-            if p < end_of_long {
+    });
+}
+
+/// The same for a row whose sums are in `c_values` itself; its entries in C begin and end so.
+///
+/// # Safety
+/// As [`walk`]; C has the pattern of A B.
+#[inline(always)]
+unsafe fn multiply_in_place<T: Real>(
+    sub_warp: SubWarp,
+    entries: (usize, usize),
+    [a, b]: [Matrix<T>; 2],
+    c: Pattern,
+    (start, end): (usize, usize),
+    c_values: *mut T,
+    accumulate: u32,
+) {
+    // SAFETY: entries of the matrices; what one lane has added to, another adds to after they came together.
+    unsafe {
+        let mut p = start + sub_warp.lane as usize;
+        while any(p < end && accumulate == 0) {
+            if p < end {
                 c_values.st(p, T::ZERO);
             }
-            p += lanes;
+            p += sub_warp.lanes as usize;
         }
         sub_warp.sync();
-        walk(sub_warp, long, a, b, |column, a_ik, b_kj| {
+        walk(sub_warp, entries, a, b, |column, a_ik, b_kj| {
             let p = position(c.col_idx, start, end, column);
             c_values.st(p, c_values.ld(p) + a_ik * b_kj);
             true
         });
-    });
+    }
 }
 
 /// The first place in `columns[start..end]`, which ascends, of a number that is not below `column`.
