@@ -276,6 +276,23 @@ fn incomplete_factors_are_expected_to_take_what_a_piece_shows() {
     assert_eq!(report.precond, Precond::Ilu);
 }
 
+/// Rows in another order: hardly any entry is on the diagonal.
+#[test]
+fn a_piece_of_permuted_rows_shows_what_incomplete_factors_take() {
+    let mesh = problem("poisson3d:30".into());
+    let n = mesh.n_rows();
+    let place = |i: usize| (i * 7_919 + 13) % n;
+    let upwind = |i: usize, j: usize| [0.7, 1.0, 1.3][(j <= i) as usize + (j < i) as usize];
+    let value = |(i, j, v): Entry| (place(i), j, upwind(i, j) * v);
+    let a = Arc::new(square(n, entries(&mesh).map(value)));
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None);
+    assert!(rungs[0].precond == Precond::Ilu && rungs[0].reason.contains("a piece"), "{rungs:?}");
+    let b = a.mul_vec(&rhs(n));
+    let Solution { x, report } = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
+    assert!(report.attempts.is_empty() && relative_residual(&a, &x, &b) <= 1e-8, "{report}");
+    assert_eq!(report.precond, Precond::Ilu);
+}
+
 /// Flows through porous media: the first block is a mass matrix, whose entries are positive.
 #[test]
 fn a_block_that_is_near_its_diagonal_is_met_so_too() {

@@ -129,7 +129,7 @@ impl Maker<'_> {
         }
         // Where that costs little, pieces of two sizes tell how iterations grow.
         let is_measured = is_symmetric && self.is_small_part(A_LOOK);
-        let growth = self.lengthening();
+        let growth = self.lengthening(self.a);
         let most_of_piece = if is_measured { most } else { most / growth };
         let of_piece = (most_of_piece >= FEWEST)
             .then(|| self.tried().diagonal_iterations(is_symmetric, most_of_piece as u32))

@@ -8,7 +8,7 @@ use super::rung::{
 use super::trial::{self, Ahead, Trial, Tried};
 use super::uncounted::{EXPANDING, VOLUME};
 use super::{Method, Options, Precond};
-use crate::analysis::{Analysis, expansion};
+use crate::analysis::{Analysis, ProductMatching, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
 use crate::precond::schur::{Parts, is_like_gradient};
@@ -238,29 +238,35 @@ impl<'a> Maker<'a> {
         share * self.larger() >= 1.0
     }
 
-    /// How many times as long as a piece the mesh is: iterations grow with that. An unknown does not feel
-    /// others that are further away than there are iterations at most.
-    fn lengthening(&self) -> f64 {
-        let power = if expansion(self.a) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
+    /// How many times as long as a piece the mesh of such a graph is: iterations grow with that. An unknown
+    /// does not feel others that are further away than there are iterations at most.
+    fn lengthening(&self, graph: &Csr<f64>) -> f64 {
+        let power = if expansion(graph) < VOLUME { 1.0 / 2.0 } else { 1.0 / 3.0 };
         let length = |rows: usize| (rows as f64).powf(power);
         (length(self.a.n_rows()).min(self.most_steps()) / length(trial::ROWS)).max(1.0)
     }
 
     /// Incomplete factors that a piece of the matrix says to be good, with what they are expected to take by
-    /// that; where a piece is little of the matrix. Rows of a piece may have their large entries beside it
-    /// where the diagonal has zeros.
+    /// that; where a piece is little of the matrix. Where the diagonal has zeros rows are permuted first, or
+    /// those of a piece would have their large entries beside it.
     pub fn factors_of_piece(&self) -> Option<Rung> {
         let structure = &self.analysis.structure;
         let (rows, nnz) = (structure.rows as f64, structure.nonzeros as f64);
-        let has_zeros = self.analysis.values.diagonal.zero > 0;
         let share = if self.analysis.is_like_diffusion() { PIECE } else { A_LOOK };
-        if has_zeros || !self.is_small_part(share) {
+        if !self.is_small_part(share) {
             return None;
         }
-        let growth = self.lengthening();
-        let is_mesh = expansion(self.a) < EXPANDING;
+        let permuted = match self.analysis.values.diagonal.zero {
+            0 => None,
+            _ => Some(with_diagonal(self.a)?),
+        };
+        let of_permuted = permuted.as_ref().map(Tried::nothing);
+        let (a, tried) =
+            permuted.as_ref().zip(of_permuted.as_ref()).unwrap_or_else(|| (self.a, self.tried()));
+        let growth = self.lengthening(a);
+        let is_mesh = expansion(a) < EXPANDING;
         let most = (f64::from(FACTORS_PATIENCE) / growth) as u32;
-        let found = trial::factors(&self.tried().piece, &self.options.ilu, is_mesh, most)?;
+        let found = trial::factors(&tried.piece, &self.options.ilu, is_mesh, most)?;
         let (expected, fill) = (growth * f64::from(found.iterations), found.fill);
         let elimination = ELIMINATED * nnz * fill.powi(2) * nnz / rows;
         let products = SOLVED * nnz * (1.0 + fill) + diagonal_iteration_seconds(structure);
@@ -298,4 +304,11 @@ impl<'a> Maker<'a> {
             ilu: self.options.ilu.clone(),
         }
     }
+}
+
+/// The matrix with its rows permuted, so that the product of its diagonal is the largest that there is;
+/// `None` where zeros would be left there.
+fn with_diagonal(a: &Csr<f64>) -> Option<Csr<f64>> {
+    let matching = ProductMatching::of(a);
+    (matching.size == a.n_rows()).then(|| a.chosen_rows(&matching.row_of))
 }
