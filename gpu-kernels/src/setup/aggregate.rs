@@ -3,7 +3,8 @@
 use cuda_std::{Real, kernel, memory::*, shared, thread};
 
 use super::columns::{LongRows, Table};
-use super::product::{Entries, Matrix, add};
+use super::interpolate::Rows;
+use super::product::{Entries, add, write_sums};
 use super::sub_warp::{Pattern, SubWarp, any};
 use arithmetic::smoothing::SINGLETON;
 
@@ -240,12 +241,11 @@ pub unsafe fn aggregated_lengths(
 #[kernel(T = [f32, f64])]
 pub unsafe fn aggregated<T: Real>(
     n: u64,
-    s: Pattern,
-    values: *const T,
+    s: Rows<T>,
     aggregates: *const u32,
     row_ptr: *const u32,
     col_idx: *mut u32,
-    sums_of_rows: *mut T,
+    values: *mut T,
 ) {
     let alone = SubWarp::in_step(0);
     let table = Table::of(alone, 0, shared![u64; 2048]);
@@ -255,16 +255,12 @@ pub unsafe fn aggregated<T: Real>(
         alone.for_each_row(n as usize, |row| {
             let start = row.map_or(0, |row| row_ptr.ld_nc(row) as usize);
             table.clear();
-            let entries = row.map_or((0, 0), |row| s.range(row));
-            walk_aggregates(entries, Matrix { pattern: s, values }, aggregates, |aggregate, v| {
+            let entries = row.map_or((0, 0), |row| s.pattern.range(row));
+            walk_aggregates(entries, s, aggregates, |aggregate, v| {
                 add(table, sums, aggregate, v);
                 true
             });
-            let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
-            table.rank(count, |place, aggregate, slot| {
-                col_idx.st(start + place, aggregate);
-                sums_of_rows.st(start + place, sums.get(slot));
-            });
+            write_sums(table, sums, start, col_idx, values);
         });
     }
 }

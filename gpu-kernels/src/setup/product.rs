@@ -8,6 +8,7 @@
 use cuda_std::{Real, kernel, memory::*, shared, shared::Shared, thread, warp::WARP_SIZE};
 
 use super::columns::{Bitmap, LongRows, Table};
+use super::interpolate::Rows;
 use super::sub_warp::{Pattern, SubWarp, any};
 use crate::sizes::BLOCK;
 
@@ -16,13 +17,6 @@ use crate::sizes::BLOCK;
 const PROBES: usize = 16;
 /// Stands for the row of B behind the last entry of a row of A.
 const NO_ROW: u32 = u32::MAX;
-
-/// A matrix in CRS that no kernel writes meanwhile.
-#[derive(Clone, Copy)]
-pub(super) struct Matrix<T> {
-    pub pattern: Pattern,
-    pub values: *const T,
-}
 
 /// A matrix, or a pattern alone.
 pub(super) trait Entries: Copy {
@@ -53,7 +47,7 @@ impl Entries for Pattern {
     unsafe fn value(self, _: usize) -> Self::Value {}
 }
 
-impl<T: Real> Entries for Matrix<T> {
+impl<T: Real> Entries for Rows<T> {
     type Value = T;
     const NOTHING: T = T::ZERO;
 
@@ -254,10 +248,8 @@ pub unsafe fn write_columns(
 pub unsafe fn write_product<T: Real>(
     n_rows: u64,
     log2_lanes: u32,
-    a: Pattern,
-    a_values: *const T,
-    b: Pattern,
-    b_values: *const T,
+    a: Rows<T>,
+    b: Rows<T>,
     row_ptr: *const u32,
     columns: *mut u32,
     values: *mut T,
@@ -267,18 +259,13 @@ pub unsafe fn write_product<T: Real>(
     let table = Table::of(sub_warp, log2_lanes, shared![u64; 2048]);
     let sums = shared![T; 4096];
     sub_warp.for_each_row(of.count_of(n_rows), |i| {
-        let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a);
+        let (start, entries) = row_for_table(table, i.map(|i| of.row(i)), row_ptr, a.pattern);
         table.clear();
-        let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
         walk(sub_warp, entries, a, b, |column, a_ik, b_kj| {
             add(table, sums, column, a_ik * b_kj);
             true
         });
-        let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
-        table.rank(count, |place, column, slot| {
-            columns.st(start + place, column);
-            values.st(start + place, sums.get(slot));
-        });
+        write_sums(table, sums, start, columns, values);
     });
 }
 
@@ -293,6 +280,28 @@ pub(super) unsafe fn add<T: Real>(table: Table, sums: Shared<T>, column: u32, va
         if let Some((slot, is_new)) = table.insert(column, table.slots()) {
             sums.set(slot, if is_new { T::ZERO } else { sums.get(slot) } + value);
         }
+    }
+}
+
+/// Writes the columns of a table to `columns[start..]`, ascending, and their sums to `values[start..]`.
+///
+/// # Safety
+/// There is room for them; as [`Table::rank`].
+#[inline(always)]
+pub(super) unsafe fn write_sums<T: Real>(
+    table: Table,
+    sums: Shared<T>,
+    start: usize,
+    columns: *mut u32,
+    values: *mut T,
+) {
+    // SAFETY: the sums are those of the columns; the caller's promise.
+    unsafe {
+        let count = table.compact(|from| sums.get(from), |to, sum| sums.set(to, sum));
+        table.rank(count, |place, column, slot| {
+            columns.st(start + place, column);
+            values.st(start + place, sums.get(slot));
+        });
     }
 }
 
@@ -327,10 +336,8 @@ pub unsafe fn write_columns_long(
 pub unsafe fn multiply<T: Real>(
     n_rows: u64,
     log2_lanes: u32,
-    a: Pattern,
-    a_values: *const T,
-    b: Pattern,
-    b_values: *const T,
+    a: Rows<T>,
+    b: Rows<T>,
     c: Pattern,
     c_values: *mut T,
     accumulate: u32,
@@ -344,8 +351,7 @@ pub unsafe fn multiply<T: Real>(
     sub_warp.for_each_row(of.count_of(n_rows), |i| {
         let row = i.map(|i| of.row(i));
         let (start, end) = row.map_or((0, 0), |row| c.range(row));
-        let entries = row.map_or((0, 0), |row| a.range(row));
-        let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
+        let entries = row.map_or((0, 0), |row| a.pattern.range(row));
         let is_short = end - start <= table.room();
         let (end_of_short, short) = if is_short { (end, entries) } else { (start, (0, 0)) };
         table.clear();
@@ -388,7 +394,7 @@ pub unsafe fn multiply<T: Real>(
 unsafe fn multiply_in_place<T: Real>(
     sub_warp: SubWarp,
     entries: (usize, usize),
-    [a, b]: [Matrix<T>; 2],
+    [a, b]: [Rows<T>; 2],
     c: Pattern,
     (start, end): (usize, usize),
     c_values: *mut T,

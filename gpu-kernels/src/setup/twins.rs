@@ -10,7 +10,7 @@ use core::ops::RangeInclusive;
 use cuda_std::{Real, atomic, kernel, memory::*, shared, shared::Shared, thread};
 
 use super::columns::{SLOTS, Table};
-use super::product::Matrix;
+use super::interpolate::Rows;
 use super::sub_warp::{Pattern, SubWarp};
 use crate::unroll::unroll;
 
@@ -255,7 +255,7 @@ pub unsafe fn start_rows(n: u64, numbers: *const u32, firsts: *const u32, starts
 
 /// Up to [`TOGETHER`] rows of A that have the same columns.
 #[derive(Clone, Copy)]
-struct Rows<T> {
+struct Twins<T> {
     /// The entries of the first; those of the others follow.
     start: usize,
     end: usize,
@@ -283,7 +283,7 @@ struct Entries<T> {
     values: [T; TOGETHER],
 }
 
-impl<T: Real> Rows<T> {
+impl<T: Real> Twins<T> {
     /// The entries of all rows in the columns of a run: `factors[q][r]` of row r, 0 for what is not there.
     #[inline(always)]
     unsafe fn factors(self, run: Run) -> [[T; TOGETHER]; TOGETHER] {
@@ -303,7 +303,7 @@ impl<T: Real> Rows<T> {
 impl Run {
     /// Entry `e` of the first row, and those of the others; anything beyond its end.
     #[inline(always)]
-    unsafe fn entries<T: Real>(self, b: Matrix<T>, e: usize) -> Entries<T> {
+    unsafe fn entries<T: Real>(self, b: Rows<T>, e: usize) -> Entries<T> {
         let mut entries = Entries { column: 0, values: [T::ZERO; TOGETHER] };
         if e < self.end {
             // SAFETY: entries of B.
@@ -488,8 +488,8 @@ unsafe fn add_up<T: Real>(
     sub_warp: SubWarp,
     sums: Sums<T>,
     a: Pattern,
-    rows: Rows<T>,
-    b: Matrix<T>,
+    rows: Twins<T>,
+    b: Rows<T>,
     first_of_b: *const u32,
     columns: RangeInclusive<u32>,
 ) {
@@ -538,17 +538,14 @@ pub unsafe fn multiply_twins<T: Real>(
     n_starts: u64,
     log2_lanes: u32,
     starts: *const u32,
-    a: Pattern,
-    a_values: *const T,
-    b: Pattern,
-    b_values: *const T,
+    a: Rows<T>,
+    b: Rows<T>,
     first_of_b: *const u32,
     c: Pattern,
     c_values: *mut T,
 ) {
     let sub_warp = SubWarp::of(log2_lanes);
     let sums = Sums { table: Table::of(sub_warp, log2_lanes, shared![u64; 512]), sums: shared![T; 3072] };
-    let (a, b) = (Matrix { pattern: a, values: a_values }, Matrix { pattern: b, values: b_values });
     let room = sums.table.room();
     let mut s = sub_warp.first();
     // SAFETY: the launcher's arrays fit the matrices.
@@ -556,7 +553,7 @@ pub unsafe fn multiply_twins<T: Real>(
         while s < n_starts as usize {
             let (row, next) = (starts.ld_nc(s) as usize, starts.ld_nc(s + 1) as usize);
             let (start, end) = a.pattern.range(row);
-            let rows = Rows { start, end, count: next - row, values: a.values };
+            let rows = Twins { start, end, count: next - row, values: a.values };
             let (start_of_c, end_of_c) = c.range(row);
             let length = end_of_c - start_of_c;
             // A row that is too long for a table, part after part.

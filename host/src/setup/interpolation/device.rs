@@ -150,8 +150,8 @@ impl Gpu {
         let (list, long) = self.long_rows(rows)?;
         let row_ptr = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
         let lengths = row_ptr.address as *mut u32;
-        let (pattern, aggregates) = (s.pattern(), aggregates.ptr());
-        let kernel = aggregated_lengths { n: rows as u64, s: pattern, aggregates, lengths, long };
+        let aggregates = aggregates.ptr();
+        let kernel = aggregated_lengths { n: rows as u64, s: s.pattern(), aggregates, lengths, long };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
         let p = self.csr_of_lengths(row_ptr, rows, n_aggregates)?;
@@ -160,12 +160,11 @@ impl Gpu {
         }
         let kernel = aggregated {
             n: rows as u64,
-            s: pattern,
-            values: s.values(),
+            s: s.rows(),
             aggregates,
             row_ptr: p.row_ptr(),
             col_idx: p.col_idx_mut(),
-            sums_of_rows: p.values_mut(),
+            values: p.values_mut(),
         };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;

@@ -94,29 +94,27 @@ impl Gpu {
             self.count_columns(&a.shared_pattern(), &b.shared_pattern(), log2_lanes)?;
         let product = self.csr_of_lengths::<T>(lengths, rows, cols)?;
         let (row_ptr, columns, values) = (product.row_ptr(), product.col_idx_mut(), product.values_mut());
-        let (a, a_values, b, b_values) = (a.pattern(), a.values(), b.pattern(), b.values());
-        let write = |log2_lanes, of| write_product {
+        let (a, b) = (a.rows(), b.rows());
+        let write = |log2_lanes, of| write_product { n_rows, log2_lanes, a, b, row_ptr, columns, values, of };
+        let columns_of_long =
+            write_columns_long { n_cols, a: a.pattern, b: b.pattern, row_ptr, columns, long };
+        let values_of_long = multiply {
             n_rows,
-            log2_lanes,
+            log2_lanes: WARP,
             a,
-            a_values,
             b,
-            b_values,
-            row_ptr,
-            columns,
-            values,
-            of,
+            c: product.pattern(),
+            c_values: values,
+            accumulate: 0,
+            of: long,
+            long: LongRows::ALL,
         };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe {
             self.launch(rows << log2_lanes, &write(log2_lanes, LongRows::ALL))?;
             self.launch_long(rows, &write(WARP, longer))?;
-            self.launch_long(rows, &write_columns_long { n_cols, a, b, row_ptr, columns, long })?;
-            let (log2_lanes, accumulate, c, c_values) = (WARP, 0, product.pattern(), values);
-            let (of, long) = (long, LongRows::ALL);
-            let in_place =
-                multiply { n_rows, log2_lanes, a, a_values, b, b_values, c, c_values, accumulate, of, long };
-            self.launch_long(rows, &in_place)?;
+            self.launch_long(rows, &columns_of_long)?;
+            self.launch_long(rows, &values_of_long)?;
         }
         Ok(product)
     }
@@ -151,21 +149,9 @@ impl Gpu {
         let log2_lanes = lanes_of_values(b.size, c.size);
         let (_list, longer) = self.long_rows(rows)?;
         let (n_rows, accumulate, c_values) = (rows as u64, accumulate as u32, c.values_mut());
-        let (a, a_values, b, b_values) = (a.pattern(), a.values(), b.pattern(), b.values());
-        let c = c.pattern();
-        let fill = |log2_lanes, of, long| multiply::<T> {
-            n_rows,
-            log2_lanes,
-            a,
-            a_values,
-            b,
-            b_values,
-            c,
-            c_values,
-            accumulate,
-            of,
-            long,
-        };
+        let (a, b, c) = (a.rows(), b.rows(), c.pattern());
+        let fill =
+            |log2_lanes, of, long| multiply { n_rows, log2_lanes, a, b, c, c_values, accumulate, of, long };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe {
             self.launch(rows << log2_lanes, &fill(log2_lanes, LongRows::ALL, longer))?;
