@@ -12,7 +12,8 @@ const FREE: u32 = 5000;
 const LONG_WINDOW: u32 = 500;
 
 /// Watches the least residual norm of each window. From its decrease since the window before follows how many
-/// iterations are still needed; where that is too many twice in turn, the iteration is given up.
+/// iterations are still needed. Where that is more than it is worth waiting for, whatever was done so far,
+/// twice in turn, the iteration is given up; and where all would be twice as many.
 #[derive(Debug, Clone)]
 pub(super) struct Judge {
     /// Iterations at most that are worth waiting for.
@@ -59,7 +60,8 @@ impl Judge {
         // The decrease of ln ||r|| an iteration, and iterations to the threshold.
         let rate = (before / self.least).ln() / f64::from(done);
         let needed = (self.least / threshold).ln() / rate;
-        let is_slow = rate <= 0.0 || f64::from(iterations) + needed > f64::from(self.most);
+        let done = f64::from(iterations.min(self.most));
+        let is_slow = rate <= 0.0 || f64::from(iterations) + needed > f64::from(self.most) + done;
         self.slow = if is_slow { self.slow + 1 } else { 0 };
         (self.last, self.least) = (Some((iterations, self.least)), f64::INFINITY);
     }

@@ -35,7 +35,8 @@ pub fn ladder(
     let has_diagonal = analysis.values.diagonal.zero == 0;
     // Else it has to take less than what the choice would be made by.
     let at_once = if a.nnz() <= SMALL { AT_ONCE } else { maker.trial_seconds() };
-    let is_quick = |prediction: &Prediction| maker.direct(Some(*prediction)).seconds() <= at_once;
+    // It has been counted then.
+    let is_quick = |prediction: &Prediction| prediction.seconds() <= at_once;
     let is_counted = a.nnz() <= SMALL || counting_seconds(a.nnz()) < at_once;
     let small = is_counted.then(|| outlook.prediction(a)).flatten().filter(is_quick);
     let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());

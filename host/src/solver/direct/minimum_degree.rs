@@ -16,6 +16,8 @@ use crate::error::Result;
 
 /// The share of the entries of L in a block that an entry beside the block meets, as on a mesh.
 const REACHED: f64 = 0.3;
+/// Where a column has more entries in its block than this, on average, both orders are looked at.
+const FEW_INSIDE: usize = 2;
 /// What takes no more than these multiply-adds is not looked at closer.
 const FEW_FLOPS: f64 = 4e6;
 
@@ -29,12 +31,19 @@ pub fn minimum_degree(a: &Columns, row_of: &[u32]) -> Result<(Order, Prediction)
     if block.iter().all(|b| *b == 0) {
         return whole();
     }
-    let in_blocks = order(a, &a.with_rows(&column_of, |i, j| block[i] == block[j]), &block)?;
-    // Without entries beside blocks there is nothing that could be less.
-    if in_blocks.1.flops <= a.row_idx.len() as f64 {
-        return Ok(in_blocks);
-    }
-    let whole = whole()?;
+    let inside = a.with_rows(&column_of, |i, j| block[i] == block[j]);
+    let in_blocks = || order(a, &inside, &block);
+    let (in_blocks, whole) = if inside.row_idx.len() > FEW_INSIDE * a.n {
+        let (in_blocks, whole) = rayon::join(in_blocks, whole);
+        (in_blocks?, whole?)
+    } else {
+        let in_blocks = in_blocks()?;
+        // Without entries beside blocks there is nothing that could be less.
+        if in_blocks.1.flops <= a.row_idx.len() as f64 {
+            return Ok(in_blocks);
+        }
+        (in_blocks, whole()?)
+    };
     Ok(if whole.1.flops < in_blocks.1.flops { whole } else { in_blocks })
 }
 

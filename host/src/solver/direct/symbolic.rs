@@ -28,7 +28,10 @@ pub const MANY_FLOPS: f64 = 2e9;
 /// So many times the multiply-adds that were expected come of pivots in other rows.
 const SURPRISE: f64 = 4.0;
 
-/// Multiply-adds for an entry of the matrix from which on a second order is worth looking for.
+/// Multiply-adds for an entry of the matrix from which on a second order is worth looking for: one for any
+/// pivots, which takes as long as about a third of them,
+const WORTH_A_LOOK: f64 = 300.0;
+/// and nested dissection.
 pub const WORTH_DISSECTING: f64 = 2e4;
 
 /// Where pivots are thought to be.
@@ -193,7 +196,8 @@ pub fn symmetric(
 /// COLAMD's, which is for any pivots.
 fn general(a: &Columns, row_of: &[u32]) -> Result<(Symbolic, Prediction)> {
     let (order, on_diagonal) = minimum_degree(a, row_of)?;
-    if on_diagonal.flops <= FEW_FLOPS / SHARE {
+    let few = FEW_FLOPS.min(WORTH_A_LOOK * a.row_idx.len() as f64).max(FEW_FLOPS / SHARE);
+    if on_diagonal.flops <= few {
         let (preferred, expected_flops) = (row_of.to_vec(), on_diagonal.flops);
         let general = General { order, preferred, expected_flops, most_flops: FEW_FLOPS, blocks: None };
         return Ok((Symbolic::General(general), on_diagonal));

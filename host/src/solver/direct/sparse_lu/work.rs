@@ -26,14 +26,15 @@ impl Work {
     /// Eliminates in column j; returns the multiply-adds that took.
     pub fn eliminate(&mut self, a: &Columns, j: usize, lower: &Lower, step_of: &[u32]) -> usize {
         self.reach(a, j, lower, step_of);
-        a.rows(j).iter().zip(a.values(j)).for_each(|(&i, &v)| self.x[i] += v);
-        let mut flops = self.reached.len();
+        // As a slice its address and length stay in registers.
+        let (x, mut flops) = (&mut self.x[..], self.reached.len());
+        a.rows(j).iter().zip(a.values(j)).for_each(|(&i, &v)| x[i] += v);
         for &row in self.reached.iter().rev() {
-            let (step, v) = (step_of[row as usize], self.x[row as usize]);
+            let (step, v) = (step_of[row as usize], x[row as usize]);
             if step != NONE && v != 0.0 {
                 let step = step as usize;
                 flops += lower.entries.count(step);
-                lower.entries.column(step).for_each(|(i, l)| self.x[i] -= l * v);
+                lower.entries.column(step).for_each(|(i, l)| x[i] -= l * v);
             }
         }
         flops
@@ -89,7 +90,7 @@ impl Work {
 
     /// Takes the entries out, with their rows.
     pub fn drain(&mut self) -> impl Iterator<Item = (u32, f64)> {
-        let (x, reached) = (&mut self.x, &self.reached);
+        let (x, reached) = (&mut self.x[..], &self.reached);
         reached.iter().map(|&i| (i, std::mem::take(&mut x[i as usize])))
     }
 }
