@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::attempt::Attempt;
 use super::isolated::Isolated;
-use super::ladder::{ladder, of_indefinite, reconsider};
+use super::ladder::{glance, ladder, of_indefinite, reconsider};
 use super::look::{Look, Place};
 use super::plan::Plan;
 use super::rung::Rung;
 use super::scaled::ScaledSystem;
 use super::setup::Times;
+use super::trial::Ahead;
 use super::{Device, Method, Options};
 use crate::analysis::{Analysis, components};
 use crate::error::{Error, Result};
@@ -34,6 +35,9 @@ pub(super) struct Ladder {
     analysis: Option<Analysis>,
     rungs: Vec<Rung>,
     at: usize,
+    /// Behind a [`glance`] there are others, once they are asked for, and what another thread finds out for
+    /// them.
+    others: Option<Option<Ahead>>,
     /// What is known of a factorisation.
     outlook: Outlook,
     /// Unknowns that have got an entry on the diagonal.
@@ -59,6 +63,7 @@ impl Ladder {
             analysis: None,
             rungs: Vec::new(),
             at: 0,
+            others: None,
             outlook: Outlook::default(),
             isolated: None,
             left: Vec::new(),
@@ -85,9 +90,25 @@ impl Ladder {
             made.survey.negate();
             analysis.values.negate();
         }
-        made.rungs = ladder(a, &analysis, &made.options, &made.outlook, look.ahead.take());
-        made.analysis = Some(analysis);
+        made.rungs.extend(glance(a, &analysis, &made.options));
+        (made.analysis, made.others) = (Some(analysis), Some(look.ahead.take()));
+        if made.rungs.is_empty() {
+            made.think_of_others(a);
+        }
         Ok(made)
+    }
+
+    /// Adds the ways behind a glance, which nobody has thought of yet.
+    fn think_of_others(&mut self, a: &Arc<Csr<f64>>) {
+        if let (Some(ahead), Some(analysis)) = (self.others.take(), &self.analysis) {
+            let is_glanced = !self.rungs.is_empty();
+            self.rungs.extend(ladder(a, analysis, &self.options, &self.outlook, ahead, is_glanced));
+        }
+    }
+
+    /// Whether the way tried now is a glance.
+    pub fn is_glance(&self) -> bool {
+        self.others.is_some()
     }
 
     /// The plan of the way that is tried now, or of the next for which one can be made.
@@ -149,7 +170,7 @@ impl Ladder {
 
     /// Whether there is no other way after the one tried now.
     pub fn is_last(&self) -> bool {
-        self.at + 1 >= self.rungs.len()
+        self.others.is_none() && self.at + 1 >= self.rungs.len()
     }
 
     /// Takes into account that CG has found the matrix indefinite, which no other preconditioner changes.
@@ -158,6 +179,7 @@ impl Ladder {
         else {
             return;
         };
+        self.others = None;
         self.rungs.truncate(self.at + 1);
         self.rungs.extend(of_indefinite(a, analysis, &self.options, &self.outlook));
     }
@@ -199,6 +221,9 @@ impl Ladder {
     pub fn leave(&mut self, a: &Arc<Csr<f64>>, attempt: Attempt) {
         self.left.push(attempt);
         self.at += 1;
+        if self.is_glance() {
+            return self.think_of_others(a);
+        }
         reconsider(&mut self.rungs[self.at..], a, &self.outlook);
     }
 }
@@ -225,6 +250,7 @@ pub fn prospect(a: impl IntoCsr, options: &Options, device: &Device) -> Result<P
     }
     let mut look = Look::at(&mut a, Place::Device(device), &options, &mut Times::default())?;
     let mut ladder = Ladder::of(&mut a, options.clone(), &mut look)?;
+    ladder.think_of_others(&a);
     let Plan { method, precond, .. } = ladder.plan(&a, device.target())?;
     let asked = Rung {
         method,

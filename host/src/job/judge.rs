@@ -1,7 +1,8 @@
 //! Whether an iteration is worth going on with, by its residual norms.
 
-/// Iterations of a window.
+/// Iterations of a window, and of one where little is waited for.
 const WINDOW: u32 = 25;
+const SHORT_WINDOW: u32 = 10;
 /// A window of CG has one in so many of the iterations that it may do: its residual norms may grow until it
 /// has seen most of the spectrum, and go down all the faster then.
 const OF_CG: u32 = 8;
@@ -38,6 +39,11 @@ impl Judge {
     /// The same for CG.
     pub fn of_cg(most: u32) -> Judge {
         Judge { window: WINDOW.max(most / OF_CG), ..Judge::new(most) }
+    }
+
+    /// One for a [glance](super::ladder::glance), which shows soon.
+    pub fn at_a_glance(most: u32) -> Judge {
+        Judge { window: SHORT_WINDOW, ..Judge::new(most) }
     }
 
     /// One for a way after which there is no other: nothing is lost by going on, as long as an end within so

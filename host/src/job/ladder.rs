@@ -18,19 +18,28 @@ const WORTH_COUNTING: f64 = 5e-7;
 /// Iterations with multigrid that are worth waiting for where all that comes after it takes long.
 const MOST_PATIENCE: u32 = 500;
 
+/// A way that is tried before others are thought of, where that may be worth it.
+pub fn glance(a: &Csr<f64>, analysis: &Analysis, options: &Options) -> Option<Rung> {
+    if are_iterative(options) { None } else { Maker::new(a, analysis, options, None).at_a_glance() }
+}
+
+/// Whether these name what only iterations have: a format or a number type is of their products.
+fn are_iterative(options: &Options) -> bool {
+    options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1
+}
+
 /// The ways for a matrix, the first to be tried first; none where the options choose. Another thread may have
-/// tried a piece of it `ahead`.
+/// tried a piece of it `ahead`, and a [`glance`] may have come to nothing.
 pub fn ladder(
     a: &Arc<Csr<f64>>,
     analysis: &Analysis,
     options: &Options,
     outlook: &Outlook,
     ahead: Option<Ahead>,
+    is_glanced: bool,
 ) -> Vec<Rung> {
-    let maker = Maker::new(a, analysis, options, ahead);
-    // A format or a number type is of an iteration's products.
-    let is_iterative =
-        options.format.is_some() || options.precision == Precision::F32 || options.block_size > 1;
+    let maker = Maker::new(a, analysis, options, ahead).after_a_glance(is_glanced);
+    let is_iterative = are_iterative(options);
     let is_singular = analysis.values.is_symmetric && analysis.maps_constants_to_zero();
     let has_diagonal = analysis.values.diagonal.zero == 0;
     // Else it has to take less than what the choice would be made by.

@@ -210,6 +210,7 @@ impl Solver {
     fn climb(&mut self, start: Instant, report: Option<&Report>, why: String) -> Result<()> {
         let Times { setup, warm_up, upload, .. } = std::mem::take(&mut self.times);
         let unreported = start.elapsed().as_secs_f64() + setup + warm_up + upload;
+        let thinking = Instant::now();
         self.ladder.leave(
             &self.plan.a,
             Attempt {
@@ -223,6 +224,8 @@ impl Solver {
         );
         (self.prepared, self.needs_f64) = (None, false);
         let plan = self.ladder.plan(&self.plan.a, self.device.target())?;
+        // To think of other ways takes time too, which is the next one's.
+        self.times.setup += thinking.elapsed().as_secs_f64();
         let before = std::mem::replace(&mut self.plan, plan);
         if self.numbering.is_some() {
             // Those name rows in the numbering that was given.
@@ -314,6 +317,7 @@ impl Solver {
     /// nobody has named a limit.
     fn judge(&self) -> Option<Judge> {
         match self.ladder.patience().filter(|_| !self.ladder.is_last()) {
+            Some(patience) if self.ladder.is_glance() => Some(Judge::at_a_glance(patience)),
             Some(patience) if self.plan.method == Method::Cg => Some(Judge::of_cg(patience)),
             Some(patience) => Some(Judge::new(patience)),
             None if self.plan.options.stop.max_iterations == Stop::BY_RATE => {

@@ -16,6 +16,18 @@ const MOST: f64 = 20_000.0;
 const CERTAINLY: f64 = 2.5;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
 const FEWEST: f64 = 10.0;
+/// Entries of a matrix that a glance is worth it for: less than its set-up takes nothing takes longer, and of
+/// larger ones a piece tells more.
+const GLANCED_AT: std::ops::Range<usize> = 5_000..500_000;
+/// Iterations that are less than other ways take, at least: else a glance is too large a part of them.
+const FEWEST_GLANCED: f64 = 40.0;
+/// Seconds for an entry that all other ways take at least,
+const ANY_OTHER: f64 = 1e-7;
+/// and those of an iteration with the diagonal in a cache: for an entry, for a row of CG's few vectors and of
+/// other methods' many, and at all.
+const CACHED_ENTRY: f64 = 5e-10;
+const CACHED_ROW: [f64; 2] = [2e-9, 8e-9];
+const AT_ALL: f64 = 2e-6;
 /// Iterations with the diagonal that take about as long as a hierarchy of a graph with full coarse levels.
 const GRAPH_PATIENCE: u32 = 1000;
 
@@ -37,6 +49,27 @@ impl Maker<'_> {
             amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),
         }
+    }
+
+    /// The diagonal, or nothing, before anything is found out that takes longer than some iterations: for what
+    /// the right-hand side makes easy, or the diagonal. They may be as many as take less than any other way.
+    pub fn at_a_glance(&self) -> Option<Rung> {
+        let (rows, nnz) = (self.a.n_rows() as f64, self.a.nnz());
+        let is_hard = self.analysis.values.is_indefinite || !self.may_be_simple();
+        if is_hard || !GLANCED_AT.contains(&nnz) {
+            return None;
+        }
+        let of_row = CACHED_ROW[usize::from(self.method() != Method::Cg)];
+        let iteration = CACHED_ENTRY * nnz as f64 + of_row * rows + AT_ALL;
+        let seconds = ANY_OTHER * nnz as f64;
+        let patience = seconds / iteration;
+        let glance = || self.simple_within(patience as u32, seconds, "it shows soon whether that will do");
+        (patience >= FEWEST_GLANCED).then(glance)
+    }
+
+    /// Whether there is a diagonal, or a method that needs none.
+    fn may_be_simple(&self) -> bool {
+        self.analysis.values.diagonal.zero == 0 || self.analysis.values.is_symmetric
     }
 
     /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, and so are factors,
@@ -66,8 +99,7 @@ impl Maker<'_> {
     /// The diagonal, or nothing, before a way that takes longer: for no longer than that, and where a look at
     /// it costs little.
     pub fn before(&self, next: &Rung) -> Option<Rung> {
-        let has_diagonal = self.analysis.values.diagonal.zero == 0;
-        if next.is_simple() || !(has_diagonal || self.analysis.values.is_symmetric) {
+        if next.is_simple() || !self.may_be_simple() {
             return None;
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
@@ -84,7 +116,7 @@ impl Maker<'_> {
         let seconds = match share {
             _ if is_bound && certain <= CERTAINLY * most => iteration * certain,
             Some(share) => iteration * self.diagonal_iterations(share * most)?,
-            None if f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
+            None if !self.is_glanced && f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             None => return None,
         };
         let patience = match share {

@@ -57,6 +57,8 @@ pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
     pub options: &'a Options,
+    /// Whether the diagonal was looked at, and did not do soon.
+    is_glanced: bool,
     /// What another thread finds out meanwhile,
     ahead: Cell<Option<Ahead>>,
     /// and what is known of a piece without blocks, once somebody has asked.
@@ -73,7 +75,12 @@ impl<'a> Maker<'a> {
         ahead: Option<Ahead>,
     ) -> Maker<'a> {
         let (tried, most_steps) = Default::default();
-        Maker { a, analysis, options, ahead: Cell::new(ahead), tried, most_steps }
+        Maker { a, analysis, options, is_glanced: false, ahead: Cell::new(ahead), tried, most_steps }
+    }
+
+    /// After a [glance](Maker::at_a_glance) at the matrix.
+    pub fn after_a_glance(self, is_glanced: bool) -> Maker<'a> {
+        Maker { is_glanced, ..self }
     }
 
     /// What was tried of a piece without blocks.
