@@ -12,7 +12,8 @@ const PATIENCE: u32 = 2000;
 /// and those that may take less than a way that takes very long.
 const MOST: f64 = 20_000.0;
 /// How many times the seconds of multigrid a bound of those with the diagonal may be, where the matrix is not
-/// symmetric: the bound holds, and of multigrid for such a matrix no more than a guess is known.
+/// symmetric: the bound holds, and of multigrid for such a matrix no more than a guess is known. Not so where
+/// a glance was slow.
 const CERTAINLY: f64 = 2.5;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
 const FEWEST: f64 = 10.0;
@@ -51,8 +52,9 @@ impl Maker<'_> {
         }
     }
 
-    /// The diagonal, or nothing, before anything is found out that takes longer than some iterations: for what
-    /// the right-hand side makes easy, or the diagonal. They may be as many as take less than any other way.
+    /// The diagonal, or nothing, before anything is found out that takes longer than some iterations: for
+    /// what the right-hand side makes easy, or the diagonal. They may be as many as take less than any other
+    /// way.
     pub fn at_a_glance(&self) -> Option<Rung> {
         let (rows, nnz) = (self.a.n_rows() as f64, self.a.nnz());
         let is_hard = self.analysis.values.is_indefinite || !self.may_be_simple();
@@ -106,6 +108,7 @@ impl Maker<'_> {
         let most = (next.seconds() / iteration).min(MOST);
         let certain = self.most_steps();
         let is_bound = next.precond == Precond::Amg && self.method() != Method::Cg;
+        let certainly = if self.is_glanced { 1.0 } else { CERTAINLY };
         let share = match next.precond {
             Precond::Amg => Some(CLEARLY),
             Precond::Ilu if self.analysis.is_like_diffusion() => Some(CLEARLY),
@@ -114,7 +117,7 @@ impl Maker<'_> {
             _ => None,
         };
         let seconds = match share {
-            _ if is_bound && certain <= CERTAINLY * most => iteration * certain,
+            _ if is_bound && certain <= certainly * most => iteration * certain,
             Some(share) => iteration * self.diagonal_iterations(share * most)?,
             None if !self.is_glanced && f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             None => return None,
