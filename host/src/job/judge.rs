@@ -1,6 +1,6 @@
 //! Whether an iteration is worth going on with, by its residual norms.
 
-/// Iterations of a window, and of one where little is waited for.
+/// Iterations of a window, and at least of one where little is waited for.
 const WINDOW: u32 = 25;
 const SHORT_WINDOW: u32 = 10;
 /// A window of CG has one in so many of the iterations that it may do: its residual norms may grow until it
@@ -43,7 +43,7 @@ impl Judge {
 
     /// One for a [glance](super::ladder::glance), which shows soon.
     pub fn at_a_glance(most: u32) -> Judge {
-        Judge { window: SHORT_WINDOW, ..Judge::new(most) }
+        Judge { window: SHORT_WINDOW.max(most / OF_CG), ..Judge::new(most) }
     }
 
     /// One for a way after which there is no other: nothing is lost by going on, as long as an end within so

@@ -2,7 +2,7 @@
 
 use std::f64::consts::LN_2;
 
-use super::{A_LOOK, CLEARLY, LEAST_PATIENCE, Maker, SOON_SEEN};
+use super::{A_LOOK, CLEARLY, LEAST_PATIENCE, Maker, SMALL, SOON_SEEN};
 use crate::analysis::contraction;
 use crate::job::rung::{Cost, Rung, counting_seconds, diagonal_iteration_seconds};
 use crate::job::{Method, Precond, trial};
@@ -22,8 +22,8 @@ const FEWEST: f64 = 10.0;
 const GLANCED_AT: std::ops::Range<usize> = 5_000..500_000;
 /// Iterations that are less than other ways take, at least: else a glance is too large a part of them.
 const FEWEST_GLANCED: f64 = 40.0;
-/// Seconds for an entry that all other ways take at least,
-const ANY_OTHER: f64 = 1e-7;
+/// Seconds for an entry that all other ways take at least, of a small matrix and of others,
+const ANY_OTHER: [f64; 2] = [2e-7, 1e-7];
 /// and those of an iteration with the diagonal in a cache: for an entry, for a row of CG's few vectors and of
 /// other methods' many, and at all.
 const CACHED_ENTRY: f64 = 5e-10;
@@ -63,7 +63,7 @@ impl Maker<'_> {
         }
         let of_row = CACHED_ROW[usize::from(self.method() != Method::Cg)];
         let iteration = CACHED_ENTRY * nnz as f64 + of_row * rows + AT_ALL;
-        let seconds = ANY_OTHER * nnz as f64;
+        let seconds = ANY_OTHER[usize::from(nnz > SMALL)] * nnz as f64;
         let patience = seconds / iteration;
         let glance = || self.simple_within(patience as u32, seconds, "it shows soon whether that will do");
         (patience >= FEWEST_GLANCED).then(glance)
