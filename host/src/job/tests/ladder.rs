@@ -201,7 +201,7 @@ fn what_cg_finds_indefinite_is_left_for_no_other_preconditioner_of_cg() {
     assert_eq!(plan.rungs[0].method, Method::Cg, "a test that shows nothing");
     let Solution { x, report } = solve(&a, &b, &Options::default(), &device).unwrap();
     assert!(report.converged() && relative_residual(&a, &x, &b) <= 1e-8, "{report}");
-    assert_eq!((report.method, behind_a_glance(&report)), (Method::Direct, 1), "{report}");
+    assert_eq!((report.method, report.attempts.len()), (Method::Direct, 1), "{report}");
 }
 
 #[test]
