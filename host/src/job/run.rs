@@ -7,6 +7,7 @@ use std::time::Instant;
 use cuda_std::Real;
 
 use super::columns::ManySolver;
+use super::look::Copied;
 use super::plan::Plan;
 use super::progress::{CancellationToken, Iterations, Stage, Watch};
 use super::refine::{Refined, refine};
@@ -36,9 +37,9 @@ pub(super) trait Prepared: Send {
         watch: &mut Watch,
         times: &mut Times,
     ) -> Result<Option<Vec<Solved>>>;
-    /// Takes the values of a plan that [is like](Plan::is_like) this one, of whose matrix the device may
+    /// Takes the values of a plan that [is like](Plan::is_like) this one, of whose matrix the devices may
     /// have a copy. After an error it is of no more use.
-    fn update(&mut self, plan: Plan, copy: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()>;
+    fn update(&mut self, plan: Plan, copy: Copied, times: &mut Times) -> Result<()>;
 }
 
 /// Carries `plan` out on `device`, where there may be a copy of its matrix.
@@ -400,8 +401,8 @@ impl<T: Number, B: Computes<T>> Prepared for System<T, B> {
         Ok(Some(all))
     }
 
-    fn update(&mut self, plan: Plan, copy: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
-        let a = T::matrix(&plan.a)?;
+    fn update(&mut self, plan: Plan, copy: Copied, times: &mut Times) -> Result<()> {
+        let (a, copy) = (T::matrix(&plan.a)?, copy.whole());
         let watch = &mut Watch::default();
         let copy = match &self.numbering {
             Some(numbering) => Some(numbering.matrix(&self.backend, &plan.a, copy, times)?),

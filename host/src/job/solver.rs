@@ -147,10 +147,10 @@ impl Solver {
         self.device.clone().run(|| {
             let mut a = if self.ladder.is_negated { Arc::new(a.map_values(|v| -v)) } else { a };
             let (options, mut times) = (self.plan.options.clone(), Times::default());
-            let here = match &self.pattern {
-                Some(pattern) if self.plan.keeps_pattern() => Place::Again(&self.device, pattern),
-                _ if self.ranks.is_none() => Place::Device(&self.device),
-                _ => Place::Host,
+            let here = match (&self.pattern, &self.ranks) {
+                (Some(pattern), _) if self.plan.keeps_pattern() => Place::Again(&self.device, pattern),
+                (_, None) => Place::Device(&self.device),
+                (_, Some(ranks)) => Place::Ranks(&self.device, ranks),
             };
             let Look { survey, copy, divided, .. } = Look::at(&mut a, here, &options, &mut times)?;
             let mut plan = Plan::new(a, options, &survey, survey.is_mirrored, self.device.target())?;
@@ -161,7 +161,7 @@ impl Solver {
             (self.scaled, self.plan, self.divided, self.copy) = (scaled, plan, divided, copy);
             match self.prepared.take() {
                 Some(mut prepared) if same => {
-                    prepared.update(self.plan.clone(), self.copy.take().whole(), &mut self.times)?;
+                    prepared.update(self.plan.clone(), self.copy.take(), &mut self.times)?;
                     self.prepared = Some(prepared);
                     Ok(())
                 }

@@ -14,6 +14,7 @@ use crate::backend::Storage;
 use crate::backend::distributed::Exchanged;
 use crate::comm::{Partition, Pieces, Quality, agree};
 use crate::error::{Error, Result};
+use crate::job::look::Copied;
 use crate::job::plan::Plan;
 use crate::job::progress::{Iterations, Stage, Watch};
 use crate::job::refine::{Refined, refine};
@@ -22,7 +23,6 @@ use crate::job::run::Prepared;
 use crate::job::setup::{Clock, Times};
 use crate::job::solved::{Rhs, Solved};
 use crate::job::{Device, Options, Precond, download};
-use crate::setup::DeviceCsr;
 use crate::solver::{Observer, Outcome, Stop};
 
 /// Carries `plan` out on all ranks, of which this computes on `device`, and whose devices may have their rows
@@ -261,8 +261,9 @@ impl Prepared for System {
         Ok(None)
     }
 
-    fn update(&mut self, plan: Plan, _: Option<DeviceCsr<f64>>, times: &mut Times) -> Result<()> {
-        *self = System::new(plan, None, &self.device, &self.ranks, &mut Watch::default(), times)?;
+    fn update(&mut self, plan: Plan, copy: Copied, times: &mut Times) -> Result<()> {
+        let (there, watch) = (copy.on_ranks(), &mut Watch::default());
+        *self = System::new(plan, there, &self.device, &self.ranks, watch, times)?;
         Ok(())
     }
 }
