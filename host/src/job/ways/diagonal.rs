@@ -17,8 +17,8 @@ const MOST: f64 = 20_000.0;
 const CERTAINLY: f64 = 2.5;
 /// Iterations with the diagonal that a piece of a matrix takes at least, for which multigrid is made.
 const FEWEST: f64 = 10.0;
-/// Entries of a matrix that a glance is worth it for: less than its set-up takes nothing takes longer, and of
-/// larger ones a piece tells more.
+/// Entries of a matrix that is worth a glance: any way for a smaller one takes no longer than that, and of a
+/// larger one a piece tells more.
 const GLANCED_AT: std::ops::Range<usize> = 5_000..500_000;
 /// Iterations that are less than other ways take, at least: else a glance is too large a part of them.
 const FEWEST_GLANCED: f64 = 40.0;
