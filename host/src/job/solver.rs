@@ -150,6 +150,8 @@ impl Solver {
             let here = match (&self.pattern, &self.ranks) {
                 (Some(pattern), _) if self.plan.keeps_pattern() => Place::Again(&self.device, pattern),
                 (_, None) => Place::Device(&self.device),
+                // The devices of ranks are not asked where rank 0 solves alone.
+                (_, Some(_)) if self.plan.method.description().is_on_host => Place::Host,
                 (_, Some(ranks)) => Place::Ranks(&self.device, ranks),
             };
             let Look { survey, copy, divided, .. } = Look::at(&mut a, here, &options, &mut times)?;
