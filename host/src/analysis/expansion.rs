@@ -9,10 +9,13 @@ use crate::matrix::Csr;
 const PLACES: usize = 9;
 /// Growth that is told apart from more.
 const MOST: usize = 100;
+/// Rows with so many times the mean of entries are hubs, as supply nets of circuits and constraints on all
+/// unknowns: what is near to one of them is not near to the others of its neighbours.
+const HUB: usize = 10;
 
 /// The rows within three steps of a row for each within one, at most 100, or twice those within four for each
 /// within two where these are fewer: the median of some rows. About 5 on meshes of surfaces, 9 to 15 on those
-/// of volumes; of quadratic elements the first step is shorter than others.
+/// of volumes; of quadratic elements the first step is shorter than others. No step leads on from a hub.
 pub fn expansion(a: &Csr<f64>) -> f64 {
     let n = a.n_rows();
     let mut of: Vec<f64> =
@@ -21,14 +24,18 @@ pub fn expansion(a: &Csr<f64>) -> f64 {
     of.get(of.len() / 2).copied().unwrap_or(1.0)
 }
 
-fn expansion_at(a: &Csr<f64>, start: usize) -> f64 {
-    let one = around(a, vec![start as u32], usize::MAX);
+fn expansion_at(a: &Csr<f64>, place: usize) -> f64 {
+    // Others are alone, whatever the graph is.
+    let start = (place..a.n_rows()).chain(0..place).find(|&i| a.row(i).0.len() > 1).unwrap_or(place);
+    let longest = HUB * a.nnz().div_ceil(a.n_rows());
+    let around = |rows, most| around(a, longest, rows, most);
+    let one = around(vec![start as u32], usize::MAX);
     let most = MOST * one.len();
     let ratio = |many: &[u32], few: &[u32]| many.len() as f64 / few.len() as f64;
-    let two = around(a, one.clone(), most);
-    let three = around(a, two.clone(), most);
+    let two = around(one.clone(), most);
+    let three = around(two.clone(), most);
     let growth = ratio(&three, &one).min(MOST as f64);
-    let four = around(a, three, 4 * most);
+    let four = around(three, 4 * most);
     // Of small graphs these are nearly all.
     match four.len() < (4 * most).min(a.n_rows() / 2) {
         true => growth.min(2.0 * ratio(&four, &two)),
@@ -36,11 +43,12 @@ fn expansion_at(a: &Csr<f64>, start: usize) -> f64 {
     }
 }
 
-/// Rows, and those within a step of them; some of these where they are more than `most`.
-fn around(a: &Csr<f64>, rows: Vec<u32>, most: usize) -> Vec<u32> {
+/// Rows, and those within a step of one of them that has at most `longest` entries; some of these where they
+/// are more than `most`.
+fn around(a: &Csr<f64>, longest: usize, rows: Vec<u32>, most: usize) -> Vec<u32> {
     let mut within = rows.clone();
-    for &i in &rows {
-        within.extend(a.row(i as usize).0);
+    for neighbours in rows.iter().map(|&i| a.row(i as usize).0).filter(|row| row.len() <= longest) {
+        within.extend(neighbours);
         if within.len() > most.saturating_mul(4) {
             sort(&mut within);
             if within.len() > most {
@@ -144,6 +152,14 @@ mod tests {
         let both = edges.flat_map(|(i, j)| [(i, j, 1.0), (j, i, 1.0), (i, i, 1.0)]);
         assert!(expansion(&Csr::from_triplets(n, n, both).unwrap()) > 30.0);
         assert_eq!(expansion(&Csr::from_triplets(0, 0, []).unwrap()), 1.0);
+        // A supply that every node of a plane is at, and rows that are alone.
+        let n = 40 * 40;
+        let plane = generate(&"poisson2d:40".parse().unwrap(), 1).unwrap();
+        let inside = (0..n).flat_map(|i| plane.row(i).0.iter().map(move |&j| (i, j as usize, 1.0)));
+        let supply = (0..n).flat_map(|i| [(i, n, 1.0), (n, i, 1.0)]);
+        let alone = (n + 1..3 * n).map(|i| (i, i, 1.0));
+        let circuit = Csr::from_triplets(3 * n, 3 * n, inside.chain(supply).chain(alone)).unwrap();
+        assert!((2.5..=5.0).contains(&expansion(&circuit)), "{}", expansion(&circuit));
         assert_eq!(expansion(&Csr::from_triplets(1, 1, [(0, 0, 1.0)]).unwrap()), 1.0);
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::matrix::{Csr, Survey};
 
+mod asymmetry;
 mod closer;
 mod components;
 mod contraction;
@@ -18,6 +19,7 @@ mod product_matching;
 mod structure;
 mod values;
 
+pub use asymmetry::asymmetry;
 pub(crate) use closer::{Closer, Mirrored};
 pub use components::components;
 pub use contraction::contraction;

@@ -101,8 +101,11 @@ impl Ladder {
     /// Adds the ways behind a glance, which nobody has thought of yet.
     fn think_of_others(&mut self, a: &Arc<Csr<f64>>) {
         if let (Some(ahead), Some(analysis)) = (self.others.take(), &self.analysis) {
-            let is_glanced = !self.rungs.is_empty();
-            self.rungs.extend(ladder(a, analysis, &self.options, &self.outlook, ahead, is_glanced));
+            let rtol = self.options.stop.rtol;
+            let would_take =
+                || self.left.last().map_or(f64::INFINITY, |glance| glance.iterations_in_all(rtol));
+            let glanced = (!self.rungs.is_empty()).then(would_take);
+            self.rungs.extend(ladder(a, analysis, &self.options, &self.outlook, ahead, glanced));
         }
     }
 

@@ -29,26 +29,30 @@ fn are_iterative(options: &Options) -> bool {
 }
 
 /// The ways for a matrix, the first to be tried first; none where the options choose. Another thread may have
-/// tried a piece of it `ahead`, and a [`glance`] may have come to nothing.
+/// tried a piece of it `ahead`, and a [`glance`] may have shown that it would take so many iterations.
 pub fn ladder(
     a: &Arc<Csr<f64>>,
     analysis: &Analysis,
     options: &Options,
     outlook: &Outlook,
     ahead: Option<Ahead>,
-    is_glanced: bool,
+    glanced: Option<f64>,
 ) -> Vec<Rung> {
-    let maker = Maker::new(a, analysis, options, ahead).after_a_glance(is_glanced);
+    let maker = Maker::new(a, analysis, options, ahead).after_a_glance(glanced);
     let is_iterative = are_iterative(options);
     let is_singular = analysis.values.is_symmetric && analysis.maps_constants_to_zero();
     let has_diagonal = analysis.values.diagonal.zero == 0;
+    if let Some(multigrid) = maker.multigrid_at_once().filter(|_| !(is_iterative || is_singular)) {
+        return vec![multigrid, maker.direct(None), Rung { patience: None, ..maker.simple() }];
+    }
     // Else it has to take less than what the choice would be made by.
     let at_once = if a.nnz() <= SMALL { AT_ONCE } else { maker.trial_seconds() };
     // It has been counted then.
     let is_quick = |prediction: &Prediction| prediction.seconds() <= at_once;
     let is_counted = a.nnz() <= SMALL || counting_seconds(a.nnz()) < at_once;
     let small = is_counted.then(|| outlook.prediction(a)).flatten().filter(is_quick);
-    let graph = (analysis.is_like_diffusion() && expansion(a) > EXPANDING).then(|| maker.diagonal_of_graph());
+    let is_of_graph = analysis.is_like_diffusion() && expansion(a) > EXPANDING;
+    let graph = is_of_graph.then(|| maker.diagonal_of_graph()).flatten();
     // Factors of a graph without a mesh fill even where it is small.
     let is_for_graph = graph
         .as_ref()
@@ -68,7 +72,7 @@ pub fn ladder(
         () if analysis.is_like_diffusion() => {
             let (multigrid, factors) = (maker.multigrid(), maker.factors());
             // Upwind differences are nearly triangular in the order of the flow.
-            let is_flow = graph.is_none() && multigrid.method != Method::Cg;
+            let is_flow = graph.is_none() && maker.is_flow();
             let tried = is_flow.then(|| maker.factors_of_piece()).flatten();
             let first = shorter_first([multigrid, tried.unwrap_or(factors)]);
             graph.into_iter().chain(first).chain([maker.direct(None), maker.diagonal()]).collect()

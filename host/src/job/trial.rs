@@ -24,6 +24,8 @@ const PLACES: usize = 2;
 const GOOD: u32 = 16;
 /// Iterations with the diagonal that are tried before anybody has asked: they take no longer than the rest.
 const AHEAD: u32 = 400;
+/// Iterations of GMRES between restarts, as its default has them.
+const RESTART: usize = 30;
 /// Iterations after which a candidate is given up.
 pub(super) const MOST: u32 = 100;
 /// The share of the bytes of one candidate that another moves which is clearly better.
@@ -37,7 +39,7 @@ const MORE: f64 = 1.5;
 pub(super) struct Trial {
     /// The parameters.
     pub params: Params,
-    /// Iterations of CG on the piece; `None` where they were too many.
+    /// Iterations on the piece, of CG or GMRES; `None` where they were too many.
     pub iterations: Option<u32>,
     /// Bytes that they moved, for each entry of the piece.
     bytes: f64,
@@ -55,12 +57,13 @@ impl Trial {
     }
 }
 
-/// The candidate that solves a piece of the symmetric matrix `a` fastest, which has a positive diagonal; the
-/// default where a trial fails.
+/// The candidate that solves a piece of the matrix `a` fastest, which has a positive diagonal: with CG where
+/// it is symmetric, else with GMRES. The default where a trial fails.
 ///
 /// Smoothed aggregation is the first, since it is set up in the shortest time. It does not see an anisotropy
-/// that lies between the directions of the mesh, nor jumps of coefficients. Classical coarsening with a high
-/// threshold does; but not in blocks, where `block` unknowns a node are more than one.
+/// that lies between the directions of the mesh, nor jumps of coefficients, nor which way a flow goes.
+/// Classical coarsening with a high threshold does; but not in blocks, where `block` unknowns a node are more
+/// than one.
 pub(super) fn best(a: &Csr<f64>, block: usize) -> Trial {
     best_of_piece(Arc::new(piece(a, block, ROWS)), block)
 }
@@ -128,16 +131,20 @@ impl Ahead {
     }
 }
 
+/// Classical coarsening with a high threshold.
+pub(super) fn classical() -> Params {
+    Params { coarsening: Coarsening::Pmis, strength: Some(0.35), ..Params::default() }
+}
+
 fn best_of_piece(piece: Arc<Csr<f64>>, block: usize) -> Trial {
     // So little work that waking other threads takes longer.
     let Ok(cpu) = Cpu::new(1) else { return Trial::unknown() };
-    let classical = Params { coarsening: Coarsening::Pmis, strength: Some(0.35), ..Params::default() };
     let attempt = |params: Params| run(&cpu, &piece, block, params);
     let first = attempt(Params::default());
     if block > 1 || first.iterations.is_some_and(|iterations| iterations <= GOOD) {
         return first;
     }
-    let second = attempt(classical);
+    let second = attempt(classical());
     if second.iterations.is_some() && second.bytes < MORE * first.bytes { second } else { first }
 }
 
@@ -213,8 +220,11 @@ fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Result<
     let assembled = Hierarchies::<f64>::assembled(cpu, a, block)?;
     let matrix = Hierarchies::<f64>::operator(cpu, &assembled)?;
     let (mut m, info) = cpu.amg(assembled, Some(&matrix), &params, None, true)?;
-    let mut cg = Cg::new(cpu, matrix.n_rows(), &*m)?;
-    let found = iterations(cpu, &mut cg, &matrix, &mut *m, MOST)?;
+    let n = matrix.n_rows();
+    let found = match a.is_symmetric(check::ROUNDING).is_symmetric() {
+        true => iterations(cpu, &mut Cg::new(cpu, n, &*m)?, &matrix, &mut *m, MOST)?,
+        false => iterations(cpu, &mut Gmres::new(cpu, n, RESTART)?, &matrix, &mut *m, MOST)?,
+    };
     let bytes = found.map(|count| (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(count));
     Ok((found, bytes.map_or(f64::INFINITY, |bytes| bytes / a.nnz().max(1) as f64)))
 }
@@ -339,6 +349,26 @@ mod tests {
         }
         let size = (n * n) as usize;
         let trial = best(&Csr::from_triplets(size, size, triplets).unwrap(), 1);
+        assert_eq!(trial.params.coarsening, Coarsening::Pmis, "{trial:?}");
+    }
+
+    /// Coefficients that jump, and neighbours that are not felt as much as they feel.
+    #[test]
+    fn a_drift_with_jumps_takes_classical_coarsening() {
+        let mesh = matrix("poisson2d:100");
+        let n = mesh.n_rows();
+        let at = |i: usize, j: usize| (i * n + j) as u64;
+        let jump = |i: usize, j: usize| 10f64.powf(4.0 * uniform(5, at(i.min(j), i.max(j))));
+        let share = |i: usize, j: u32| jump(i, j as usize) * (0.2 + 1.6 * uniform(7, at(i, j as usize)));
+        let links = |i: usize| {
+            let (columns, values) = mesh.row(i);
+            let beside = columns.iter().zip(values).filter(move |(j, _)| **j as usize != i);
+            beside.map(move |(&j, &v)| (i, j as usize, v * share(i, j)))
+        };
+        let sum = |i: usize| (i, i, 1e-6 - links(i).map(|(_, _, v)| v).sum::<f64>());
+        let drift = Csr::from_triplets(n, n, (0..n).flat_map(|i| links(i).chain([sum(i)]))).unwrap();
+        let trial = best(&drift, 1);
+        assert!(trial.iterations.is_some_and(|iterations| iterations <= 30), "{trial:?}");
         assert_eq!(trial.params.coarsening, Coarsening::Pmis, "{trial:?}");
     }
 

@@ -3,7 +3,9 @@
 use crate::analysis::{expansion, width};
 use crate::matrix::Csr;
 
-/// Rows within three steps for each within one, from which on meshes are of volumes, not of surfaces.
+/// Rows within three steps for each within one, from which on meshes are of surfaces, not of lines or trees,
+pub const PLANE: f64 = 3.5;
+/// and from which on they are of volumes.
 pub const VOLUME: f64 = 8.0;
 /// Those beyond which the graph of a matrix is none of a mesh.
 pub const EXPANDING: f64 = 25.0;

@@ -21,11 +21,45 @@ fn what_a_piece_shows_to_be_near_its_diagonal_is_not_counted() {
         entries(&elastic).chain((0..elastic.n_rows()).map(|i| (i, i, 3.0))),
     ));
     let outlook = Outlook::default();
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None, None);
     assert_eq!((rungs[0].method, rungs[0].precond), (Method::Cg, Precond::Jacobi), "{rungs:?}");
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()), "{rungs:?}");
     let report = solve(&*a, &rhs(a.n_rows()), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
     assert!(report.converged() && behind_a_glance(&report) == 0, "{report}");
+}
+
+fn ways_after(a: &Arc<Csr<f64>>, glanced: Option<f64>) -> Vec<(Method, Precond)> {
+    let rungs = ladder(a, &Analysis::of(a), &Options::default(), &Outlook::default(), None, glanced);
+    rungs.iter().map(|rung| (rung.method, rung.precond)).collect()
+}
+
+/// Multigrid takes less than to count the entries of factors; of a flow, and of a line, it does not.
+#[test]
+fn small_diffusion_is_not_counted_after_a_glance() {
+    let first = |a: Csr<f64>| ways_after(&Arc::new(a), Some(300.0))[0];
+    for mesh in ["poisson3d:14", "tet:12"] {
+        assert_eq!(first(problem(mesh.into())), (Method::Cg, Precond::Amg), "{mesh}");
+    }
+    assert_ne!(first(problem("convection-diffusion:60:1e5".into())).1, Precond::Amg);
+    let n = 3000;
+    let links = (1..n).flat_map(|i| [(i, i - 1, -1.0), (i - 1, i, -1.0)]);
+    let line = square(n, links.chain((0..n).map(|i| (i, i, 2.0))));
+    assert_eq!(first(line).0, Method::Direct);
+}
+
+/// Each unknown with five others anywhere, not as much of it in both directions.
+#[test]
+fn what_a_glance_has_shown_to_be_slow_is_not_tried_again() {
+    let n = 12_000;
+    let far = |k: usize| below(3, k as u64, n as u64) as usize;
+    let links = (0..5 * n).flat_map(|k| [(k / 5, far(k), -1.0), (far(k), k / 5, -1.3)]);
+    let a = square(n, links.filter(|(i, j, _)| i != j));
+    let sums = (0..n).map(|i| (i, i, 1e-3 - a.row(i).1.iter().sum::<f64>()));
+    let a = Arc::new(square(n, entries(&a).chain(sums)));
+    let idr = (Method::Idr, Precond::Jacobi);
+    assert_eq!(ways_after(&a, None)[0], idr);
+    assert_eq!(ways_after(&a, Some(300.0))[0], idr);
+    assert_ne!(ways_after(&a, Some(1e4))[0], idr);
 }
 
 #[test]
@@ -34,7 +68,7 @@ fn the_diagonal_is_tried_first_where_a_look_costs_little() {
     let n = 15_000;
     let far = (0..4 * n).map(|k| (k / 4, below(3, k as u64, n as u64) as usize, 0.3 * (k % 3) as f64 - 0.2));
     let a = Arc::new(square(n, far.chain((0..n).map(|i| (i, i, 2.0)))));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     assert_eq!((rungs[0].method, rungs[0].precond), (Method::Idr, Precond::Jacobi), "{rungs:?}");
     let b = a.mul_vec(&rhs(n));
     let report = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
@@ -47,7 +81,7 @@ fn dominance_by_a_factor_takes_the_diagonal_first() {
     let (side, n) = (250, 62_500);
     let first = |a: Csr<f64>| {
         let a = Arc::new(a);
-        let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+        let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
         let report = solve(&*a, &rhs(n), &Options::default(), &Device::cpu(2).unwrap()).unwrap().report;
         assert!(report.converged() && behind_a_glance(&report) == 0, "{report}");
         (rungs[0].method, rungs[0].precond)
@@ -95,7 +129,7 @@ fn what_a_piece_shows_not_to_suit_multigrid_is_not_begun_with_it() {
     let curls =
         (0..n * n).flat_map(|k| around(k).map(|(i, v)| around(k).map(|(j, w)| (i, j, v * w)))).flatten();
     let a = Arc::new(square(edges, curls.chain((0..edges).map(|i| (i, i, 1e-3)))));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     let at =
         |precond| rungs.iter().position(|rung| rung.precond == precond && rung.method == Method::Cg).unwrap();
     let direct = rungs.iter().position(|rung| rung.method == Method::Direct).unwrap();

@@ -240,7 +240,7 @@ fn a_graph_that_is_no_mesh_takes_the_diagonal_first() {
 fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     let (a, _) = stokes::<3>(13, 0.2, 0.0);
     let a = Arc::new(a);
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
     assert_eq!(schur.method, Method::Gmres);
     let b = a.mul_vec(&rhs(a.n_rows()));
@@ -249,7 +249,7 @@ fn stokes_in_space_is_met_with_a_preconditioner_of_its_blocks() {
     assert!(report.converged() && report.outcome.iterations < 40, "{report}");
     // Larger ones are not even counted.
     let a = Arc::new(stokes::<3>(34, 0.2, 0.0).0);
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     assert_eq!(rungs.iter().find(|rung| !rung.is_simple()).unwrap().precond, Precond::Schur);
     assert!(rungs.iter().all(|rung| rung.method != Method::Direct || rung.cost.is_none()));
     // Nor when another way before them has been left.
@@ -266,7 +266,7 @@ fn incomplete_factors_are_expected_to_take_what_a_piece_shows() {
     let sign = |i: usize, j: usize| if uniform(5, (30_000 * i + j) as u64) < 0.3 { -1.0 } else { 1.0 };
     let value = |(i, j, v): Entry| (i, j, if i == j { 0.6 * v } else { sign(i, j) * v });
     let a = Arc::new(square(mesh.n_rows(), entries(&mesh).map(value)));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     let (factors, direct) = (&rungs[0], rungs.iter().find(|rung| rung.method == Method::Direct).unwrap());
     assert!(factors.precond == Precond::Ilu && factors.reason.contains("a piece"), "{rungs:?}");
     assert!(factors.seconds() < direct.seconds(), "{rungs:?}");
@@ -285,7 +285,7 @@ fn a_piece_of_permuted_rows_shows_what_incomplete_factors_take() {
     let upwind = |i: usize, j: usize| [0.7, 1.0, 1.3][(j <= i) as usize + (j < i) as usize];
     let value = |(i, j, v): Entry| (place(i), j, upwind(i, j) * v);
     let a = Arc::new(square(n, entries(&mesh).map(value)));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     assert!(rungs[0].precond == Precond::Ilu && rungs[0].reason.contains("a piece"), "{rungs:?}");
     let b = a.mul_vec(&rhs(n));
     let Solution { x, report } = solve(&*a, &b, &Options::default(), &Device::cpu(2).unwrap()).unwrap();
@@ -300,7 +300,7 @@ fn a_block_that_is_near_its_diagonal_is_met_so_too() {
     let mass =
         |(i, j, v): Entry| (i, j, if i.max(j) < velocities { v.abs() + 0.3 * f64::from(i == j) } else { v });
     let a = Arc::new(square(stokes.n_rows(), entries(&stokes).map(mass)));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     let schur = rungs.iter().find(|rung| rung.precond == Precond::Schur).expect("a block of zeros");
     assert!(schur.reason.contains("near its diagonal"), "{schur:?}");
     let b = a.mul_vec(&rhs(a.n_rows()));
@@ -315,7 +315,7 @@ fn with_a_format_or_in_f32_multigrid_comes_first_too() {
     let a = Arc::new(problem("poisson2d:102".into()));
     let format = Options { format: Some(crate::Format::Sell), ..Options::default() };
     for options in [format, Options { precision: Precision::F32, ..Options::default() }] {
-        let rungs = ladder(&a, &Analysis::of(&a), &options, &Outlook::default(), None, false);
+        let rungs = ladder(&a, &Analysis::of(&a), &options, &Outlook::default(), None, None);
         let ways: Vec<_> = rungs.iter().map(|rung| (rung.method, rung.precond)).collect();
         let expected =
             [(Method::Cg, Precond::Amg), (Method::Cg, Precond::Jacobi), (Method::Direct, Precond::None)];
@@ -345,7 +345,7 @@ fn a_factorisation_comes_before_ways_that_take_longer() {
 #[test]
 fn a_factorisation_that_would_take_too_long_is_left_for_another_way() {
     let (a, outlook) = (Arc::new(problem("convection-diffusion:60".into())), Outlook::default());
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &outlook, None, None);
     let direct = rungs.into_iter().find(|rung| rung.method == Method::Direct).unwrap();
     assert_eq!(direct.is_too_long(&a, &outlook), None);
     let uncounted = Rung { cost: None, ..direct.clone() };
@@ -402,7 +402,7 @@ fn what_rounding_leaves_of_bad_scaling_is_no_proof_that_there_is_no_solution() {
 #[test]
 fn a_flow_takes_incomplete_factors_before_multigrid() {
     let a = Arc::new(problem("convection-diffusion:110:20000".into()));
-    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, false);
+    let rungs = ladder(&a, &Analysis::of(&a), &Options::default(), &Outlook::default(), None, None);
     let names: Vec<String> = rungs.iter().take(2).map(ToString::to_string).collect();
     assert_eq!(names, ["gmres + ilu", "gmres + amg"], "{rungs:?}");
     let b = rhs(a.n_rows());

@@ -77,10 +77,19 @@ impl Maker<'_> {
     /// Coarse levels of a graph whose neighbourhoods grow by a factor are nearly full, and so are factors,
     /// while the diagonal may do: such graphs have no long ways. Whether it does is known soon, and it may
     /// take as long as such a hierarchy.
-    pub fn diagonal_of_graph(&self) -> Rung {
+    pub fn diagonal_of_graph(&self) -> Option<Rung> {
+        if self.is_slow_within(f64::from(GRAPH_PATIENCE)) {
+            return None;
+        }
         let seconds = f64::from(GRAPH_PATIENCE) * diagonal_iteration_seconds(&self.analysis.structure);
         let reason = "the graph is none of a mesh: coarse levels would be full";
-        self.simple_within(GRAPH_PATIENCE, seconds, reason)
+        Some(self.simple_within(GRAPH_PATIENCE, seconds, reason))
+    }
+
+    /// Whether a glance has shown that the diagonal takes more iterations. Of CG it shows nothing: its
+    /// residual norms may grow until it has seen most of the spectrum.
+    fn is_slow_within(&self, most: f64) -> bool {
+        self.method() != Method::Cg && self.glanced.is_some_and(|glanced| glanced > most)
     }
 
     /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
@@ -106,9 +115,12 @@ impl Maker<'_> {
         }
         let iteration = diagonal_iteration_seconds(&self.analysis.structure);
         let most = (next.seconds() / iteration).min(MOST);
+        if self.is_slow_within(most) {
+            return None;
+        }
         let certain = self.most_steps();
         let is_bound = next.precond == Precond::Amg && self.method() != Method::Cg;
-        let certainly = if self.is_glanced { 1.0 } else { CERTAINLY };
+        let certainly = if self.glanced.is_some() { 1.0 } else { CERTAINLY };
         let share = match next.precond {
             Precond::Amg => Some(CLEARLY),
             Precond::Ilu if self.analysis.is_like_diffusion() => Some(CLEARLY),
@@ -119,7 +131,7 @@ impl Maker<'_> {
         let seconds = match share {
             _ if is_bound && certain <= certainly * most => iteration * certain,
             Some(share) => iteration * self.diagonal_iterations(share * most)?,
-            None if !self.is_glanced && f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
+            None if self.glanced.is_none() && f64::from(LEAST_PATIENCE) < A_LOOK * most => next.seconds(),
             None => return None,
         };
         let patience = match share {

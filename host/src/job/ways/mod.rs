@@ -6,9 +6,9 @@ use super::rung::{
     Cost, INCOMPLETE, MULTIGRID, Rung, SCHUR, cost_of, counting_seconds, diagonal_iteration_seconds,
 };
 use super::trial::{self, Ahead, Trial, Tried};
-use super::uncounted::{EXPANDING, VOLUME};
+use super::uncounted::{EXPANDING, PLANE, VOLUME};
 use super::{Method, Options, Precond};
-use crate::analysis::{Analysis, ProductMatching, expansion};
+use crate::analysis::{Analysis, ProductMatching, Values, asymmetry, expansion};
 use crate::matrix::Csr;
 use crate::precond::ilu;
 use crate::precond::schur::{Parts, is_like_gradient};
@@ -26,6 +26,12 @@ pub const SOON: f64 = 10.0;
 /// factors.
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
+/// Iterations of multigrid for a matrix that it is made for.
+const USUAL: f64 = 20.0;
+/// How many times as large as the least entry the largest is where coefficients jump.
+const JUMPS: f64 = 1e3;
+/// The asymmetry of flows: of others at most rounding, or a slow drift.
+const FLOW: f64 = 0.1;
 /// Iterations of multigrid that a small piece has shown not to suit the matrix.
 const MANY: f64 = 1000.0;
 /// Iterations that show whether the diagonal will do,
@@ -57,8 +63,9 @@ pub struct Maker<'a> {
     pub a: &'a Csr<f64>,
     pub analysis: &'a Analysis,
     pub options: &'a Options,
-    /// Whether the diagonal was looked at, and did not do soon.
-    is_glanced: bool,
+    /// The iterations that a [glance](Maker::at_a_glance) at the matrix has shown the diagonal to take, where
+    /// there was one.
+    glanced: Option<f64>,
     /// What another thread finds out meanwhile,
     ahead: Cell<Option<Ahead>>,
     /// and what is known of a piece without blocks, once somebody has asked.
@@ -75,12 +82,12 @@ impl<'a> Maker<'a> {
         ahead: Option<Ahead>,
     ) -> Maker<'a> {
         let (tried, most_steps) = Default::default();
-        Maker { a, analysis, options, is_glanced: false, ahead: Cell::new(ahead), tried, most_steps }
+        Maker { a, analysis, options, glanced: None, ahead: Cell::new(ahead), tried, most_steps }
     }
 
-    /// After a [glance](Maker::at_a_glance) at the matrix.
-    pub fn after_a_glance(self, is_glanced: bool) -> Maker<'a> {
-        Maker { is_glanced, ..self }
+    /// After a [glance](Maker::at_a_glance) at the matrix, where there was one.
+    pub fn after_a_glance(self, glanced: Option<f64>) -> Maker<'a> {
+        Maker { glanced, ..self }
     }
 
     /// What was tried of a piece without blocks.
@@ -112,12 +119,12 @@ impl<'a> Maker<'a> {
 
     pub fn multigrid(&self) -> Rung {
         let structure = &self.analysis.structure;
-        let nnz = structure.nonzeros as f64;
         // Blocks are for systems of equations, not for the scalar ones that happen to have some, unless they
         // serve those better.
         let is_system = structure.block_size > 1 && !self.analysis.is_like_diffusion();
         let mut block_size = if is_system { structure.block_size } else { self.options.block_size };
-        let has_trial = self.method() == Method::Cg && (is_system || self.options.block_size == 1);
+        let is_tried = self.method() == Method::Cg || self.analysis.is_like_diffusion();
+        let has_trial = is_tried && (is_system || self.options.block_size == 1);
         let mut trial = has_trial.then(|| self.best_coarsening(block_size));
         let found = structure.block_size;
         if found > block_size
@@ -130,29 +137,57 @@ impl<'a> Maker<'a> {
         }
         let iterations = trial.as_ref().and_then(|trial| trial.iterations);
         // The whole takes more than a piece.
-        let (expected, reason) = match (iterations, self.analysis.is_like_diffusion()) {
-            (Some(iterations), _) => {
+        let (expected, reason) = match iterations {
+            Some(iterations) => {
                 (1.5 * f64::from(iterations), format!("a piece of the matrix took {iterations} iterations"))
             }
-            (None, true) => (20.0, "nearly an M-matrix, for which multigrid is made".into()),
-            (None, false) if has_trial => {
+            None if has_trial => {
                 (MANY, format!("a piece of the matrix took more than {} iterations", trial::MOST))
             }
-            (None, false) => {
-                (f64::from(MULTIGRID_PATIENCE), "multigrid may do, the diagonal has no zeros".into())
-            }
+            None if self.analysis.is_like_diffusion() => return self.usual_multigrid(),
+            None => (f64::from(MULTIGRID_PATIENCE), "multigrid may do, the diagonal has no zeros".into()),
         };
+        let amg = trial.map_or(self.options.amg.clone(), |trial| trial.params);
+        Rung { block_size, amg, reason, ..self.multigrid_of(expected) }
+    }
+
+    /// Multigrid of a small matrix that it is made for, after the diagonal: it takes less than to factorise
+    /// a mesh of more than one dimension, and little more than to count the entries of the factors. Not of
+    /// flows.
+    pub fn multigrid_at_once(&self) -> Option<Rung> {
+        let is_small = self.glanced.is_some() && self.a.nnz() <= SMALL;
+        let is_made_for_it = is_small
+            && self.analysis.is_like_diffusion()
+            && (PLANE..EXPANDING).contains(&expansion(self.a))
+            && !self.is_flow();
+        let Values { least, most, .. } = self.analysis.values;
+        let amg = if most > JUMPS * least { trial::classical() } else { self.options.amg.clone() };
+        is_made_for_it.then(|| Rung { amg, patience: Some(2 * USUAL as u32), ..self.usual_multigrid() })
+    }
+
+    /// Whether the matrix is far from a symmetric one, by a piece of it, as that of a flow.
+    pub fn is_flow(&self) -> bool {
+        self.method() != Method::Cg && asymmetry(&self.tried().piece) > FLOW
+    }
+
+    /// Multigrid that nobody has tried on a piece.
+    fn usual_multigrid(&self) -> Rung {
+        Rung { reason: "nearly an M-matrix, for which multigrid is made".into(), ..self.multigrid_of(USUAL) }
+    }
+
+    /// Multigrid that is expected to take so many iterations.
+    fn multigrid_of(&self, iterations: f64) -> Rung {
+        let nnz = self.analysis.structure.nonzeros as f64;
+        let products = MULTIGRID * nnz * (0.5 + 0.5 * iterations / USUAL);
+        let seconds = products + self.vectors_seconds() * iterations;
         Rung {
             method: self.method(),
             precond: Precond::Amg,
-            block_size,
+            block_size: self.options.block_size,
             patience: Some(MULTIGRID_PATIENCE),
-            cost: Some(Cost {
-                seconds: MULTIGRID * nnz * (0.5 + expected / 40.0) + self.vectors_seconds() * expected,
-                bytes: 40.0 * nnz,
-            }),
-            reason,
-            amg: trial.map_or(self.options.amg.clone(), |trial| trial.params),
+            cost: Some(Cost { seconds, bytes: 40.0 * nnz }),
+            reason: String::new(),
+            amg: self.options.amg.clone(),
             ilu: self.options.ilu.clone(),
         }
     }
