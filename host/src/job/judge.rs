@@ -6,7 +6,7 @@ const SHORT_WINDOW: u32 = 10;
 /// A window of CG has one in so many of the iterations that it may do: its residual norms may grow until it
 /// has seen most of the spectrum, and go down all the faster then.
 const OF_CG: u32 = 8;
-/// Windows in turn that must say the same.
+/// Windows in turn that must say the same, usually.
 const LOOKS: u32 = 2;
 /// Iterations that the last way may do before it is looked at, and those of its windows.
 const FREE: u32 = 5000;
@@ -26,14 +26,15 @@ pub(super) struct Judge {
     last: Option<(u32, f64)>,
     /// The least norm of this window.
     least: f64,
-    /// Windows in turn that said: too slow.
+    /// Windows in turn that said: too slow, and how many of them must say it.
     slow: u32,
+    looks: u32,
 }
 
 impl Judge {
     /// One that waits for so many iterations.
     pub fn new(most: u32) -> Judge {
-        Judge { most, free: 0, window: WINDOW, last: None, least: f64::INFINITY, slow: 0 }
+        Judge { most, free: 0, window: WINDOW, last: None, least: f64::INFINITY, slow: 0, looks: LOOKS }
     }
 
     /// The same for CG.
@@ -41,9 +42,11 @@ impl Judge {
         Judge { window: WINDOW.max(most / OF_CG), ..Judge::new(most) }
     }
 
-    /// One for a [glance](super::ladder::glance), which shows soon.
-    pub fn at_a_glance(most: u32) -> Judge {
-        Judge { window: SHORT_WINDOW.max(most / OF_CG), ..Judge::new(most) }
+    /// One for a [glance](super::ladder::glance), which shows soon, with a method whose norms never grow at
+    /// once.
+    pub fn at_a_glance(most: u32, is_monotone: bool) -> Judge {
+        let looks = if is_monotone { 1 } else { LOOKS };
+        Judge { window: SHORT_WINDOW.max(most / OF_CG), looks, ..Judge::new(most) }
     }
 
     /// One for a way after which there is no other: nothing is lost by going on, as long as an end within so
@@ -74,7 +77,7 @@ impl Judge {
 
     /// Whether to end.
     pub fn gives_up(&self) -> bool {
-        self.slow >= LOOKS
+        self.slow >= self.looks
     }
 }
 

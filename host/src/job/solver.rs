@@ -319,7 +319,9 @@ impl Solver {
     /// nobody has named a limit.
     fn judge(&self) -> Option<Judge> {
         match self.ladder.patience().filter(|_| !self.ladder.is_last()) {
-            Some(patience) if self.ladder.is_glance() => Some(Judge::at_a_glance(patience)),
+            Some(patience) if self.ladder.is_glance() => {
+                Some(Judge::at_a_glance(patience, self.plan.method == Method::Minres))
+            }
             Some(patience) if self.plan.method == Method::Cg => Some(Judge::of_cg(patience)),
             Some(patience) => Some(Judge::new(patience)),
             None if self.plan.options.stop.max_iterations == Stop::BY_RATE => {

@@ -1,5 +1,7 @@
 //! A matrix column by column, as faer takes it.
 
+use std::mem::replace;
+
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 
 use crate::matrix::Csr;
@@ -17,33 +19,53 @@ pub struct Columns {
 impl Columns {
     /// Those of `a`, without entries that are 0.
     pub fn of(a: &Csr<f64>) -> Columns {
-        Columns::rows_of(&a.transpose(), |v| v != 0.0)
+        let transpose = a.transpose();
+        let mut columns = Columns::with_room(a.n_rows(), a.nnz());
+        for j in 0..a.n_rows() {
+            let (rows, values) = transpose.row(j);
+            let entries = rows.iter().zip(values).map(|(&i, &v)| (i as usize, v));
+            columns.push(entries.filter(|(_, v)| *v != 0.0));
+        }
+        columns
     }
 
     /// Those of a symmetric matrix, with its entries that are 0.
     pub fn with_zeros(a: &Csr<f64>) -> Columns {
-        Columns::rows_of(a, |_| true)
+        Columns::filled(a, |j, places| places.extend(a.row(j).0))
     }
 
-    /// The rows of `a` as columns, those of its transpose, with what is to be kept.
-    fn rows_of(a: &Csr<f64>, is_kept: impl Fn(f64) -> bool) -> Columns {
-        Columns::collected(a.n_rows(), |j| {
-            let (rows, values) = a.row(j);
-            rows.iter().zip(values).map(|(&i, &v)| (i as usize, v)).filter(|(_, v)| is_kept(*v))
-        })
-    }
-
-    /// The entries of each of `n` columns, with their rows.
-    fn collected<I: Iterator<Item = (usize, f64)>>(n: usize, column: impl Fn(usize) -> I) -> Columns {
-        let mut columns = Columns { n, col_ptr: vec![0], row_idx: Vec::new(), values: Vec::new() };
+    /// Those of a symmetric matrix, with zeros in more places: `places` appends the rows in which column j has
+    /// entries, all that the matrix has there among them, in any order, and some more than once.
+    pub fn filled(a: &Csr<f64>, places: impl Fn(usize, &mut Vec<u32>)) -> Columns {
+        let n = a.n_rows();
+        let mut columns = Columns::with_room(n, 2 * a.nnz());
+        let (mut column, mut seen, mut rows) = (vec![0.0; n], vec![usize::MAX; n], Vec::new());
         for j in 0..n {
-            for (i, v) in column(j) {
-                columns.row_idx.push(i);
-                columns.values.push(v);
-            }
-            columns.col_ptr.push(columns.row_idx.len());
+            let entries = || a.row(j).0.iter().zip(a.row(j).1);
+            entries().for_each(|(&i, &v)| column[i as usize] = v);
+            rows.clear();
+            places(j, &mut rows);
+            rows.retain(|&i| replace(&mut seen[i as usize], j) != j);
+            rows.sort_unstable();
+            columns.push(rows.iter().map(|&i| (i as usize, column[i as usize])));
+            entries().for_each(|(&i, _)| column[i as usize] = 0.0);
         }
         columns
+    }
+
+    /// No column yet of so many, and room for their entries.
+    fn with_room(n: usize, entries: usize) -> Columns {
+        let (row_idx, values) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
+        Columns { n, col_ptr: vec![0], row_idx, values }
+    }
+
+    /// Appends a column.
+    fn push(&mut self, entries: impl Iterator<Item = (usize, f64)>) {
+        for (i, v) in entries {
+            self.row_idx.push(i);
+            self.values.push(v);
+        }
+        self.col_ptr.push(self.row_idx.len());
     }
 
     /// The transpose.
@@ -105,11 +127,12 @@ impl Columns {
     /// `P A`, of which row i becomes row `to[i]`, with the entries that are to be kept by their row and
     /// column there. Rows of a column are in no order.
     pub fn with_rows(&self, to: &[usize], is_kept: impl Fn(usize, usize) -> bool) -> Columns {
-        let is_kept = &is_kept;
-        Columns::collected(self.n, |j| {
+        let mut columns = Columns::with_room(self.n, self.row_idx.len());
+        for j in 0..self.n {
             let entries = self.rows(j).iter().zip(self.values(j)).map(|(&i, &v)| (to[i], v));
-            entries.filter(move |(i, _)| is_kept(*i, j))
-        })
+            columns.push(entries.filter(|(i, _)| is_kept(*i, j)));
+        }
+        columns
     }
 
     /// Where entries are, rows of a column in any order.

@@ -37,25 +37,11 @@ impl Pairs {
     /// The matrix, in which partners have entries in the same places, some of them 0. Minimum degree then
     /// eliminates them one after the other, in one block of columns, where their pivot is chosen.
     pub fn columns(&self, a: &Csr<f64>) -> Columns {
-        let n = a.n_rows();
-        let places = |i: usize| {
-            let rows = [i, self.partner[i] as usize];
-            let columns = rows.into_iter().flat_map(|i| a.row(i).0);
-            let mut all: Vec<u32> = columns.flat_map(|&j| [j, self.partner[j as usize]]).collect();
-            all.sort_unstable();
-            all.dedup();
-            all
-        };
-        let filled = Csr::from_rows(
-            n,
-            n,
-            |i| places(i).len(),
-            |i, columns, values| {
-                columns.copy_from_slice(&places(i));
-                values.iter_mut().zip(columns).for_each(|(v, j)| *v = a.get(i, *j as usize).unwrap_or(0.0));
-            },
-        );
-        Columns::with_zeros(&filled)
+        Columns::filled(a, |j, places| {
+            for k in [j, self.partner[j] as usize] {
+                places.extend(a.row(k).0.iter().flat_map(|&i| [i, self.partner[i as usize]]));
+            }
+        })
     }
 }
 

@@ -39,12 +39,14 @@ impl Scaling {
             let mut of_columns = vec![f64::NEG_INFINITY; a.n_cols()];
             for i in 0..a.n_rows() {
                 let range = a.row_ptr()[i]..a.row_ptr()[i + 1];
+                let (row, mut most) = (rows[i], f64::NEG_INFINITY);
                 for (&j, log) in a.row(i).0.iter().zip(&logs[range]) {
                     let j = j as usize;
-                    let size = log + rows[i] + columns[j];
-                    of_rows[i] = of_rows[i].max(size);
+                    let size = log + row + columns[j];
+                    most = most.max(size);
                     of_columns[j] = of_columns[j].max(size);
                 }
+                of_rows[i] = most;
             }
             halve(&mut rows, &of_rows);
             halve(&mut columns, &of_columns);
