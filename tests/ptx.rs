@@ -85,6 +85,7 @@ fn barriers(name: &str) -> usize {
         ("gmres_rotate_", 2),
         ("gmres_solve_", 2),
         ("gram_schmidt_", 4),
+        ("lanczos_step_", grid_reduction),
         // A sum over the block, and its result for all.
         ("modified_", 2),
         ("norm_max_", grid_reduction),

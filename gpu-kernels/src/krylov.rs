@@ -123,6 +123,51 @@ pub unsafe fn direction<T: Real, S: Real>(
     }
 }
 
+/// `r += a A p`, `z = D^-1 r` and `out = (r, z)` of n nodes with B unknowns, `d` the blocks of `D^-1`: what a
+/// step of Lanczos's method has behind its product. Where `ap` is null r stays as it is. A coefficient that
+/// is not finite raises the guard instead (breakdown).
+#[kernel(T = [f32, f64], B = [1, 2, 3])]
+pub unsafe fn lanczos_step<T: Real, const B: usize>(
+    n: u64,
+    a: Coefficient<T>,
+    ap: *const T,
+    d: *const T,
+    r: *mut T,
+    z: *mut T,
+    reduction: Reduction<T>,
+    guard: Guard,
+) {
+    // SAFETY: the launcher's arguments are valid for n nodes.
+    unsafe {
+        if guard.stopped() {
+            return;
+        }
+        let Some([a]) = values([a], guard) else { return };
+        let mut sum = T::ZERO;
+        let mut i = thread::index_x();
+        while i < n as usize {
+            let mut residual = [T::ZERO; B];
+            for k in 0..B {
+                residual[k] = r.ld(B * i + k);
+                if !ap.is_null() {
+                    residual[k] = a.mul_add(ap.ld(B * i + k), residual[k]);
+                    r.st(B * i + k, residual[k]);
+                }
+            }
+            for k in 0..B {
+                let mut scaled = T::ZERO;
+                for l in 0..B {
+                    scaled = d.ld(B * (B * i + k) + l).mul_add(residual[l], scaled);
+                }
+                z.st(B * i + k, scaled);
+                sum = residual[k].mul_add(scaled, sum);
+            }
+            i += thread::stride();
+        }
+        grid_reduce::<T, Add, 1>([sum], reduction, |_| ());
+    }
+}
+
 /// `out` is omega of the step `r - omega t`, [kept](arithmetic::angle::step) from being short:
 /// `dots = [(r, t), (t, t)]`, `square = (r, r)`. One thread.
 #[kernel(T = [f32, f64])]

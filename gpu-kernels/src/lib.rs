@@ -130,6 +130,7 @@ pub fn entries() -> Vec<&'static str> {
         near_null::ORTHONORMAL_ROWS_ENTRIES,
         near_null::PUT_VECTOR_ENTRIES,
         NOISY_ENTRIES,
+        LANCZOS_STEP_ENTRIES,
         NORM_MAX_ENTRIES,
         ranks::REDUCE_RANKS_ENTRIES,
         numbering::CLAIM_CHILDREN_ENTRIES,

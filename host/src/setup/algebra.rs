@@ -9,6 +9,7 @@ use super::format::CrsFormat;
 use super::independent_set::IndependentSets;
 use super::interpolation::Interpolation;
 use super::inverse::Inverses;
+use super::lanczos::LanczosSteps;
 use super::near_null::NearNullSpaces;
 use super::product::SparseProducts;
 use super::strength::StrengthOfConnection;
@@ -26,6 +27,7 @@ pub trait Algebra<T: Real>:
     + BlockMatrices<T>
     + NearNullSpaces<T>
     + Inverses<T>
+    + LanczosSteps<T>
     + CrsFormat<T>
 {
 }
@@ -41,6 +43,7 @@ impl<T: Real, B> Algebra<T> for B where
         + BlockMatrices<T>
         + NearNullSpaces<T>
         + Inverses<T>
+        + LanczosSteps<T>
         + CrsFormat<T>
 {
 }

@@ -16,6 +16,7 @@
 //! | `product` | [`SparseProducts`] | A B |
 //! | `transpose` | [`Transposes`] | A^T |
 //! | `diagonal` | [`Diagonals`] | what smoothers divide by, and numbers of rows |
+//! | `lanczos` | [`LanczosSteps`] | what bounds the spectrum, step by step |
 //! | `blocks` | [`BlockMatrices`] | rows merged into blocks; norms and damping of these |
 //! | `near_null` | [`NearNullSpaces`] | interpolation of given vectors |
 //! | `parts` | [`Parts`] | rows and elements that ranks take from each other |
@@ -24,8 +25,8 @@
 //!
 //! `numbering` lets a GPU find another numbering of the unknowns; the host's is in `analysis`.
 //!
-//! Every operation but [`Inverses::inverse`] has a result that is defined to the last bit, in the order of
-//! additions too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run
+//! Every operation but [`Inverses::inverse`] and [`LanczosSteps::lanczos_step`] has a result that is defined
+//! to the last bit, in the order of additions too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run
 //! over a row's entries from left to right, and multiply and add round separately.
 
 pub mod aggregation;
@@ -36,6 +37,7 @@ pub mod format;
 pub mod independent_set;
 pub mod interpolation;
 pub mod inverse;
+pub mod lanczos;
 pub mod matrix;
 pub mod near_null;
 pub(crate) mod numbering;
@@ -61,6 +63,7 @@ pub use format::{CrsFormat, Formats, RoundedRows};
 pub use independent_set::{IndependentSets, IndependentSetsOnRanks, SINGLETON};
 pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
+pub use lanczos::LanczosSteps;
 pub use matrix::device::DeviceCsr;
 pub(crate) use matrix::distributed::DistributedCsr;
 pub use matrix::indices::DeviceIndices;

@@ -25,7 +25,7 @@ mod threads;
 mod vectors;
 
 pub(crate) use chunk::CHUNK;
-pub(crate) use vectors::dot;
+pub(crate) use vectors::{dot, scaled};
 
 pub(crate) use beside::Beside;
 pub use matrix::CpuMatrix;

@@ -26,7 +26,7 @@ pub(crate) fn dot<T: Real, S: Real>(x: &[T], y: &[S]) -> T {
 
 /// `z = a D x`, where `z` and `x` begin at row `first`, the first of a block, and `n` is the number of rows
 /// of D.
-pub(super) fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z: &mut [T]) {
+pub(crate) fn scaled<T: Real>(a: T, d: &[T], n: usize, first: usize, x: &[T], z: &mut [T]) {
     let b = d.len() / n.max(1);
     if b == 1 {
         for ((z, &x), &d) in z.iter_mut().zip(x).zip(&d[first..]) {

@@ -156,15 +156,15 @@ fn spectrum<T: Real, B: Algebra<T>>(
     let (mut p, mut ap, mut z) = (backend.zeros(n)?, backend.zeros(n)?, backend.zeros(n)?);
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {
-        backend.scale_rows(T::ONE, d, &r, &mut z)?;
-        backend.dot(&r, &z, &s, rho(k))?;
+        let alpha = |k: usize| Coef::ratio(rho(k), p_ap(k)).negated();
+        let step = k.checked_sub(1).map(|before| (alpha(before), &ap));
+        backend.lanczos_step(&s, step, d, &mut r, &mut z, rho(k))?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
         backend.multiply(product, &p, Then::Dot { w: &p, y: &mut ap, s: &s, out: p_ap(k) })?;
         if k == 1 {
             backend.dot(&z, &ap, &s, z_ap)?;
         }
-        backend.axpby(&s, Coef::ratio(rho(k), p_ap(k)).negated(), &ap, Coef::ONE, &mut r)?;
     }
     let scalars = backend.read_all(&s)?;
     let value = |slot: Slot| scalars[slot.0].to_f64();
