@@ -86,10 +86,12 @@ impl Maker<'_> {
         Some(self.simple_within(GRAPH_PATIENCE, seconds, reason))
     }
 
-    /// Whether a glance has shown that the diagonal takes more iterations. Of CG it shows nothing: its
-    /// residual norms may grow until it has seen most of the spectrum.
+    /// Whether a glance has shown that the diagonal takes more iterations. Of CG it shows nothing, whose
+    /// residual norms may grow until it has seen most of the spectrum; nor of a flow, of which nothing is
+    /// gained until it has gone through the mesh.
     fn is_slow_within(&self, most: f64) -> bool {
-        self.method() != Method::Cg && self.glanced.is_some_and(|glanced| glanced > most)
+        let is_shown = self.method() != Method::Cg && self.glanced.is_some_and(|glanced| glanced > most);
+        is_shown && !self.is_flow()
     }
 
     /// A method that needs few vectors and does not restart: MINRES for symmetric matrices, IDR for others.
