@@ -117,7 +117,7 @@ fn a_large_negative_definite_matrix_takes_cg_and_multigrid() {
     assert!(relative_residual(&twice, &solver.solve(&b).unwrap().x, &b) <= 1e-8);
     let prospect = prospect(&a, &Options::default(), &device).unwrap();
     assert_eq!(prospect.rungs[1].to_string(), "cg + amg");
-    assert_eq!((prospect.components, prospect.rungs.len()), (1, 5));
+    assert_eq!((prospect.components, prospect.rungs.len()), (1, 4));
 }
 
 #[test]

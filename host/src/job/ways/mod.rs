@@ -26,6 +26,8 @@ pub const SOON: f64 = 10.0;
 /// factors.
 const MULTIGRID_PATIENCE: u32 = 200;
 const FACTORS_PATIENCE: u32 = 400;
+/// Entries up to which multigrid takes no longer than to look for what may be better.
+const SOON_SOLVED: usize = 150_000;
 /// Iterations of multigrid for a matrix that it is made for.
 const USUAL: f64 = 20.0;
 /// How many times as large as the least entry the largest is where coefficients jump.
@@ -151,14 +153,16 @@ impl<'a> Maker<'a> {
         Rung { block_size, amg, reason, ..self.multigrid_of(expected) }
     }
 
-    /// Multigrid of a small matrix that it is made for, after the diagonal: it takes less than to factorise
-    /// a mesh of more than one dimension, and little more than to count the entries of the factors. Not of
-    /// flows.
+    /// Multigrid of a small matrix that it is made for, after the diagonal: it takes little more than to count
+    /// the entries of factors and to try pieces. A very small one is factorised in less time where its mesh
+    /// has one dimension, as a line or a tree has. Not of flows.
     pub fn multigrid_at_once(&self) -> Option<Rung> {
-        let is_small = self.glanced.is_some() && self.a.nnz() <= SMALL;
+        let nnz = self.a.nnz();
+        let is_small = self.glanced.is_some() && nnz <= SOON_SOLVED;
+        let meshes = if nnz <= SMALL { PLANE } else { 0.0 }..EXPANDING;
         let is_made_for_it = is_small
             && self.analysis.is_like_diffusion()
-            && (PLANE..EXPANDING).contains(&expansion(self.a))
+            && meshes.contains(&expansion(self.a))
             && !self.is_flow();
         let Values { least, most, .. } = self.analysis.values;
         let amg = if most > JUMPS * least { trial::classical() } else { self.options.amg.clone() };
