@@ -4,7 +4,7 @@ use cuda_std::Real;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
-use crate::backend::{Coef, Memory, Slot};
+use crate::backend::{Coef, Slot};
 use crate::problem::random::uniform;
 use crate::setup::LanczosSteps;
 use crate::setup::testing::strict;
