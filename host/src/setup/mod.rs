@@ -26,8 +26,9 @@
 //! `numbering` lets a GPU find another numbering of the unknowns; the host's is in `analysis`.
 //!
 //! Every operation but [`Inverses::inverse`] and [`LanczosSteps::lanczos_step`] has a result that is defined
-//! to the last bit, in the order of additions too, so that the hierarchy depends neither on the number of threads nor on the device. Sums run
-//! over a row's entries from left to right, and multiply and add round separately.
+//! to the last bit, in the order of additions too, so that the hierarchy depends neither on the number of
+//! threads nor on the device. Sums run over a row's entries from left to right, and multiply and add round
+//! separately.
 
 pub mod aggregation;
 pub mod algebra;

@@ -153,9 +153,9 @@ impl<'a> Maker<'a> {
         Rung { block_size, amg, reason, ..self.multigrid_of(expected) }
     }
 
-    /// Multigrid of a small matrix that it is made for, after the diagonal: it takes little more than to count
-    /// the entries of factors and to try pieces. A very small one is factorised in less time where its mesh
-    /// has one dimension, as a line or a tree has. Not of flows.
+    /// Multigrid of a small matrix that it is made for, after the diagonal: it takes little more than to
+    /// count the entries of factors and to try pieces. A very small one is factorised in less time where its
+    /// mesh has one dimension, as a line or a tree has. Not of flows.
     pub fn multigrid_at_once(&self) -> Option<Rung> {
         let nnz = self.a.nnz();
         let is_small = self.glanced.is_some() && nnz <= SOON_SOLVED;

@@ -34,8 +34,8 @@ impl Columns {
         Columns::filled(a, |j, places| places.extend(a.row(j).0))
     }
 
-    /// Those of a symmetric matrix, with zeros in more places: `places` appends the rows in which column j has
-    /// entries, all that the matrix has there among them, in any order, and some more than once.
+    /// Those of a symmetric matrix, with zeros in more places: `places` appends the rows in which column j
+    /// has entries, all that the matrix has there among them, in any order, and some more than once.
     pub fn filled(a: &Csr<f64>, places: impl Fn(usize, &mut Vec<u32>)) -> Columns {
         let n = a.n_rows();
         let mut columns = Columns::with_room(n, 2 * a.nnz());
