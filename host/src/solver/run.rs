@@ -125,6 +125,8 @@ impl<'a, T: Real, B: Backend<T>> Run<'a, T, B> {
 
     /// Waits until `observed` norms are known; false when the iteration has stopped, or is to.
     pub(crate) fn known(&mut self, observed: u32) -> Result<bool> {
+        // After that none may come.
+        let observed = if self.is_cancelled { 0 } else { observed };
         let progress = self.backend.wait(&self.monitor, observed)?;
         if progress.observed > 0 {
             self.on_progress.observe(progress.observed - 1, progress.norm);
