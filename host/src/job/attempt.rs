@@ -27,8 +27,10 @@ impl Attempt {
 
     /// Iterations that it would take at the rate that it had; infinite where it had none.
     pub(super) fn iterations_in_all(&self, rtol: f64) -> f64 {
-        let decrease = self.relative_residual.filter(|&left| left < 1.0).map_or(0.0, |left| -left.ln());
-        f64::from(self.iterations) * -rtol.max(f64::EPSILON).ln() / decrease
+        match self.relative_residual {
+            Some(left) if left < 1.0 => f64::from(self.iterations) * rtol.max(f64::EPSILON).ln() / left.ln(),
+            _ => f64::INFINITY,
+        }
     }
 }
 
