@@ -42,7 +42,9 @@ pub fn ladder(
     let is_iterative = are_iterative(options);
     let is_singular = analysis.values.is_symmetric && analysis.maps_constants_to_zero();
     let has_diagonal = analysis.values.diagonal.zero == 0;
-    if let Some(multigrid) = maker.multigrid_at_once().filter(|_| !(is_iterative || is_singular)) {
+    if !(is_iterative || is_singular)
+        && let Some(multigrid) = maker.multigrid_at_once()
+    {
         return vec![multigrid, maker.direct(None), Rung { patience: None, ..maker.simple() }];
     }
     // Else it has to take less than what the choice would be made by.

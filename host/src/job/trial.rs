@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::Options;
 use crate::backend::cpu::{Cpu, CpuMatrix};
 use crate::backend::{Memory, Operator, Products};
 use crate::error::Result;
@@ -24,8 +25,6 @@ const PLACES: usize = 2;
 const GOOD: u32 = 16;
 /// Iterations with the diagonal that are tried before anybody has asked: they take no longer than the rest.
 const AHEAD: u32 = 400;
-/// Iterations of GMRES between restarts, as its default has them.
-const RESTART: usize = 30;
 /// Iterations after which a candidate is given up.
 pub(super) const MOST: u32 = 100;
 /// The share of the bytes of one candidate that another moves which is clearly better.
@@ -223,7 +222,9 @@ fn solve(cpu: &Cpu, a: &Arc<Csr<f64>>, block: usize, params: &Params) -> Result<
     let n = matrix.n_rows();
     let found = match a.is_symmetric(check::ROUNDING).is_symmetric() {
         true => iterations(cpu, &mut Cg::new(cpu, n, &*m)?, &matrix, &mut *m, MOST)?,
-        false => iterations(cpu, &mut Gmres::new(cpu, n, RESTART)?, &matrix, &mut *m, MOST)?,
+        false => {
+            iterations(cpu, &mut Gmres::new(cpu, n, Options::default().restart)?, &matrix, &mut *m, MOST)?
+        }
     };
     let bytes = found.map(|count| (info.cycle_bytes + matrix.traffic()) as f64 * f64::from(count));
     Ok((found, bytes.map_or(f64::INFINITY, |bytes| bytes / a.nnz().max(1) as f64)))

@@ -64,7 +64,7 @@ pub use format::{CrsFormat, Formats, RoundedRows};
 pub use independent_set::{IndependentSets, IndependentSetsOnRanks, SINGLETON};
 pub use interpolation::{Interpolation, Truncation};
 pub use inverse::Inverses;
-pub use lanczos::LanczosSteps;
+pub use lanczos::{LanczosStep, LanczosSteps};
 pub use matrix::device::DeviceCsr;
 pub(crate) use matrix::distributed::DistributedCsr;
 pub use matrix::indices::DeviceIndices;

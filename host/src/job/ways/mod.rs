@@ -74,6 +74,8 @@ pub struct Maker<'a> {
     tried: OnceCell<Tried>,
     /// Iterations with the diagonal at most, once they were looked for.
     most_steps: OnceCell<f64>,
+    /// Whether it is that of a [flow](Maker::is_flow), once somebody has asked.
+    is_flow: OnceCell<bool>,
 }
 
 impl<'a> Maker<'a> {
@@ -83,8 +85,8 @@ impl<'a> Maker<'a> {
         options: &'a Options,
         ahead: Option<Ahead>,
     ) -> Maker<'a> {
-        let (tried, most_steps) = Default::default();
-        Maker { a, analysis, options, glanced: None, ahead: Cell::new(ahead), tried, most_steps }
+        let (tried, most_steps, is_flow) = Default::default();
+        Maker { a, analysis, options, glanced: None, ahead: Cell::new(ahead), tried, most_steps, is_flow }
     }
 
     /// After a [glance](Maker::at_a_glance) at the matrix, where there was one.
@@ -171,7 +173,8 @@ impl<'a> Maker<'a> {
 
     /// Whether the matrix is far from a symmetric one, by a piece of it, as that of a flow.
     pub fn is_flow(&self) -> bool {
-        self.method() != Method::Cg && asymmetry(&self.tried().piece) > FLOW
+        let is_asymmetric = || asymmetry(&self.tried().piece) > FLOW;
+        self.method() != Method::Cg && *self.is_flow.get_or_init(is_asymmetric)
     }
 
     /// Multigrid that nobody has tried on a piece.

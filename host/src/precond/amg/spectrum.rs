@@ -6,7 +6,7 @@ use cuda_std::Real;
 use super::params::Params;
 use crate::backend::{Coef, Slot, Then};
 use crate::error::Result;
-use crate::setup::{Algebra, Blocks, RowWeight};
+use crate::setup::{Algebra, Blocks, LanczosStep, RowWeight};
 
 /// About where the eigenvalues of `D^-1 A` are: in an ellipse around the interval from 0 to `radius`,
 /// which is one of its axes.
@@ -157,8 +157,8 @@ fn spectrum<T: Real, B: Algebra<T>>(
     // Nothing waits for the host: all scalars stay until the end.
     for k in 0..steps {
         let alpha = |k: usize| Coef::ratio(rho(k), p_ap(k)).negated();
-        let step = k.checked_sub(1).map(|before| (alpha(before), &ap));
-        backend.lanczos_step(&s, step, d, &mut r, &mut z, rho(k))?;
+        let update = k.checked_sub(1).map(|before| (alpha(before), &ap));
+        backend.lanczos_step(&s, LanczosStep { update, d, r: &mut r, z: &mut z, out: rho(k) })?;
         let beta = if k == 0 { Coef::ZERO } else { Coef::ratio(rho(k), rho(k - 1)) };
         backend.direction(&s, None, &z, beta, &mut p)?;
         backend.multiply(product, &p, Then::Dot { w: &p, y: &mut ap, s: &s, out: p_ap(k) })?;

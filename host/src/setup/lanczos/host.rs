@@ -2,33 +2,23 @@
 
 use cuda_std::Real;
 
-use super::LanczosSteps;
+use super::{LanczosStep, LanczosSteps};
 use crate::backend::cpu::{CHUNK, Cpu, dot, scaled, total};
 use crate::backend::host::{HostBackend, HostScalars};
-use crate::backend::memory::{check_diagonal, check_lengths};
 use crate::backend::reference::Reference;
-use crate::backend::{Coef, Length, Slot, check_slots};
+use crate::backend::{Coef, Length};
 use crate::error::Result;
 use crate::parallel::*;
 
 impl<T: Real> LanczosSteps<T> for Reference {}
 
 impl<T: Real> LanczosSteps<T> for Cpu {
-    fn lanczos_step(
-        &self,
-        s: &HostScalars<T>,
-        step: Option<(Coef, &Vec<T>)>,
-        d: &Vec<T>,
-        r: &mut Vec<T>,
-        z: &mut Vec<T>,
-        out: Slot,
-    ) -> Result<()> {
-        let n = r.len();
-        let (a, ap) = step.map_or((Coef::ZERO, None), |(a, ap)| (a, Some(&ap[..])));
-        check_lengths("lanczos_step", n, &[("z", z.len()), ("A p", ap.map_or(n, <[T]>::len))])?;
-        check_slots("lanczos_step", s.length(), out, 1)?;
+    fn lanczos_step(&self, s: &HostScalars<T>, step: LanczosStep<Vec<T>>) -> Result<()> {
         // Chunks of whole blocks.
-        let chunk = CHUNK.next_multiple_of(check_diagonal("lanczos_step", n, d.len())?);
+        let chunk = CHUNK.next_multiple_of(step.check(s.length())?);
+        let LanczosStep { update, d, r, z, out } = step;
+        let n = r.len();
+        let (a, ap) = update.map_or((Coef::ZERO, None), |(a, ap)| (a, Some(&ap[..])));
         let Some([a]) = self.guard().values(s, [a])? else { return Ok(()) };
         let of_chunk = |(c, (r, z)): (usize, (&mut [T], &mut [T]))| {
             if let Some(ap) = ap {

@@ -6,8 +6,8 @@ use crate::backend::cpu::Cpu;
 use crate::backend::reference::Reference;
 use crate::backend::{Coef, Slot};
 use crate::problem::random::uniform;
-use crate::setup::LanczosSteps;
 use crate::setup::testing::strict;
+use crate::setup::{LanczosStep, LanczosSteps};
 
 /// r, z and the sum, of vectors that are made by `nodes` and `block`; z is poisoned before.
 fn step<T: Real, B: LanczosSteps<T>>(b: &B, nodes: usize, block: usize, has_step: bool) -> [Vec<T>; 3] {
@@ -22,7 +22,8 @@ fn step<T: Real, B: LanczosSteps<T>>(b: &B, nodes: usize, block: usize, has_step
     b.dot(&r, &r, &s, Slot(0)).unwrap();
     b.dot(&ap, &ap, &s, Slot(1)).unwrap();
     let a = Coef::ratio(Slot(0), Slot(1)).negated();
-    b.lanczos_step(&s, has_step.then_some((a, &ap)), &d, &mut r, &mut z, Slot(2)).unwrap();
+    let update = has_step.then_some((a, &ap));
+    b.lanczos_step(&s, LanczosStep { update, d: &d, r: &mut r, z: &mut z, out: Slot(2) }).unwrap();
     [b.to_host(&r).unwrap(), b.to_host(&z).unwrap(), vec![b.read(&s, Slot(2)).unwrap()]]
 }
 
@@ -57,8 +58,9 @@ fn lengths_that_do_not_fit_are_told() {
         let vector = |n: usize| b.vector(&vec![1.0; n]).unwrap();
         let s = b.scalars(1).unwrap();
         let run = |ap: usize, d: usize, r: usize, z: usize, out: usize| {
-            let step = Some((Coef::ONE, &vector(ap)));
-            b.lanczos_step(&s, step, &vector(d), &mut vector(r), &mut vector(z), Slot(out)).is_ok()
+            let (ap, d, r, z) = (vector(ap), &vector(d), &mut vector(r), &mut vector(z));
+            let update = Some((Coef::ONE, &ap));
+            b.lanczos_step(&s, LanczosStep { update, d, r, z, out: Slot(out) }).is_ok()
         };
         assert!(run(6, 6, 6, 6, 0) && run(6, 12, 6, 6, 0) && run(6, 18, 6, 6, 0));
         assert!(!run(5, 6, 6, 6, 0) && !run(6, 5, 6, 6, 0) && !run(6, 6, 6, 7, 0) && !run(6, 6, 6, 6, 1));

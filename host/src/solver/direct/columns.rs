@@ -19,19 +19,23 @@ pub struct Columns {
 impl Columns {
     /// Those of `a`, without entries that are 0.
     pub fn of(a: &Csr<f64>) -> Columns {
-        let transpose = a.transpose();
-        let mut columns = Columns::with_room(a.n_rows(), a.nnz());
-        for j in 0..a.n_rows() {
-            let (rows, values) = transpose.row(j);
-            let entries = rows.iter().zip(values).map(|(&i, &v)| (i as usize, v));
-            columns.push(entries.filter(|(_, v)| *v != 0.0));
-        }
-        columns
+        Columns::rows_of(&a.transpose(), |v| v != 0.0)
     }
 
     /// Those of a symmetric matrix, with its entries that are 0.
     pub fn with_zeros(a: &Csr<f64>) -> Columns {
-        Columns::filled(a, |j, places| places.extend(a.row(j).0))
+        Columns::rows_of(a, |_| true)
+    }
+
+    /// The rows of `a` as columns, those of its transpose, with what is to be kept.
+    fn rows_of(a: &Csr<f64>, is_kept: impl Fn(f64) -> bool) -> Columns {
+        let mut columns = Columns::with_room(a.n_rows(), a.nnz());
+        for j in 0..a.n_rows() {
+            let (rows, values) = a.row(j);
+            let entries = rows.iter().zip(values).map(|(&i, &v)| (i as usize, v));
+            columns.push(entries.filter(|(_, v)| is_kept(*v)));
+        }
+        columns
     }
 
     /// Those of a symmetric matrix, with zeros in more places: `places` appends the rows in which column j
