@@ -1,5 +1,6 @@
 //! Ranks: elements that others need, and entries in columns of others.
 
+use cuda_std::atomic::{AtomicU32, Ordering};
 use cuda_std::{Real, atomic, kernel, memory::*, shared, thread};
 
 use crate::monitor::Guard;
@@ -33,6 +34,8 @@ pub struct Outbox {
     pub ends: *const u64,
     /// The address of the first element of each in odd exchanges, then in even ones.
     pub targets: *const u64,
+    /// Bytes from one element there to the next.
+    pub slot: u32,
     /// Ranks that wait for this one.
     pub neighbours: u32,
     /// The address of the word of each that says how far this rank has come.
@@ -54,8 +57,8 @@ unsafe impl Sync for Outbox {}
 ///
 /// What was put before the last exchange is overwritten: whoever it was for has told in the last exchange
 /// that it has come so far.
-#[kernel(T = [f32, f64])]
-pub unsafe fn put<T: Real>(n: u64, places: *const u32, x: *const T, outbox: Outbox, guard: Guard) {
+#[kernel(T = [f32, f64, u32])]
+pub unsafe fn put<T: Word>(n: u64, places: *const u32, x: *const T, outbox: Outbox, guard: Guard) {
     let flag = shared![u32; 1];
     // SAFETY: the launcher's arguments are valid: places of x, and addresses of memory that waits for this.
     unsafe {
@@ -71,7 +74,8 @@ pub unsafe fn put<T: Real>(n: u64, places: *const u32, x: *const T, outbox: Outb
                 first = outbox.ends.ld_nc(receiver) as usize;
                 receiver += 1;
             }
-            (targets.ld_nc(receiver) as *mut T).st(k - first, x.ld(places.ld_nc(k) as usize));
+            let target = targets.ld_nc(receiver) + (k - first) as u64 * outbox.slot as u64;
+            (target as *mut T).st(0, x.ld(places.ld_nc(k) as usize));
             k += thread::stride();
         }
         thread::sync_threads();
@@ -155,11 +159,11 @@ pub struct Inbox<T> {
 }
 
 // SAFETY: plain addresses; the kernels say who may use them when.
-unsafe impl<T: Real> Send for Inbox<T> {}
+unsafe impl<T: Word> Send for Inbox<T> {}
 // SAFETY: as above.
-unsafe impl<T: Real> Sync for Inbox<T> {}
+unsafe impl<T: Word> Sync for Inbox<T> {}
 
-impl<T: Real> Inbox<T> {
+impl<T: Word> Inbox<T> {
     /// The elements of the last exchange.
     #[inline(always)]
     unsafe fn elements(&self) -> *const T {
@@ -181,7 +185,7 @@ pub struct Border<T> {
     /// Which.
     pub rows: *const u32,
     /// Where the entries of each begin.
-    pub row_ptr: *const u64,
+    pub row_ptr: *const u32,
     /// Columns: which of the elements received.
     pub columns: *const u32,
     /// Values.
@@ -283,6 +287,37 @@ pub unsafe fn add_border_dot<T: Real>(
             dots.st(0, dots.ld(0) + product);
             dots.st(1, dots.ld(1) + square);
         });
+    }
+}
+
+/// `x[places_k]` = the k-th element received, each of which is in a slot of 8 bytes.
+#[kernel(T = [f32, f64, u32])]
+pub unsafe fn take_received<T: Word>(n: u64, places: *const u32, inbox: Inbox<u64>, x: *mut T) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's arguments are valid for n elements, which are for different places of x.
+    unsafe {
+        let received = inbox.elements();
+        while k < n as usize {
+            x.st(places.ld_nc(k) as usize, (received.wrapping_add(k) as *const T).ld(0));
+            k += thread::stride();
+        }
+    }
+}
+
+/// `numbers[places_k] = 0` where the k-th number received is 0. Several may be for one place.
+#[kernel]
+pub unsafe fn take_zeros(n: u64, places: *const u32, inbox: Inbox<u64>, numbers: *mut u32) {
+    let mut k = thread::index_x();
+    // SAFETY: the launcher's arguments are valid for n elements, which are for places of the numbers.
+    unsafe {
+        let received = inbox.elements();
+        while k < n as usize {
+            if (received.wrapping_add(k) as *const u32).ld(0) == 0 {
+                let number = numbers.wrapping_add(places.ld_nc(k) as usize);
+                (*number.cast::<AtomicU32>()).store(0, Ordering::Relaxed);
+            }
+            k += thread::stride();
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use cuda_std::{
 };
 
 use super::interpolate::Rows;
+use super::parts::Numbers;
 use crate::monitor::Guard;
 use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::sizes::{BLOCK, SLICE};
@@ -331,17 +332,17 @@ pub unsafe fn compress(
     }
 }
 
-/// The entry of row `i` that is its pivot: that in column `diagonal[i]`, if there is one; where `diagonal` is
+/// The entry of row `i` that is its pivot: that in column `diagonal[k]`, if there is one; where `diagonal` is
 /// null the first of those that are largest in f32, and the first of all where none is a number.
 ///
 /// # Safety
-/// The matrix has a row `i`.
+/// The matrix has a row `i`, and `diagonal` a column for it.
 #[inline(always)]
-unsafe fn pivot_of_row<T: Real>(a: Rows<T>, i: usize, diagonal: *const u32) -> Option<usize> {
+unsafe fn pivot_of_row<T: Real>(a: Rows<T>, i: usize, k: usize, diagonal: *const u32) -> Option<usize> {
     // SAFETY: entries of the matrix.
     unsafe {
         if !diagonal.is_null() {
-            return a.find(i, diagonal.ld_nc(i));
+            return a.find(i, diagonal.ld_nc(k));
         }
         let (start, end) = a.pattern.range(i);
         let (mut largest, mut found) = (-1.0, start);
@@ -355,54 +356,58 @@ unsafe fn pivot_of_row<T: Real>(a: Rows<T>, i: usize, diagonal: *const u32) -> O
     }
 }
 
-/// `out = max |number of a column - that of its row's pivot|` over all entries; column j has number
-/// `numbers[j]`. A row without a pivot has one in column `diagonal[i]` that is not stored.
+/// `out = max |number of a column - that of its row's pivot|` over all entries of the rows `rows[k]`; column
+/// j has number `numbers[j]`. A row without a pivot has one in column `diagonal[k]` that is not stored.
 #[kernel(T = [f32, f64])]
 pub unsafe fn reach_of_rows<T: Real>(
     n: u64,
     a: Rows<T>,
+    rows: Numbers,
     diagonal: *const u32,
-    numbers: *const u32,
+    numbers: Numbers,
     reduction: Reduction<f64>,
 ) {
     let mut farthest = 0;
-    let mut i = thread::index_x();
+    let mut k = thread::index_x();
     // SAFETY: the launcher's arrays fit the matrix.
     unsafe {
-        while i < n as usize {
+        while k < n as usize {
+            let i = rows.of(k) as usize;
             let (start, end) = a.pattern.range(i);
             if start < end {
                 let column = |e: usize| a.pattern.col_idx.ld_nc(e);
-                let number = |column: u32| numbers.ld_nc(column as usize);
-                let pivot = match pivot_of_row(a, i, diagonal) {
+                let number = |column: u32| numbers.of(column as usize);
+                let pivot = match pivot_of_row(a, i, k, diagonal) {
                     Some(e) => column(e),
-                    None => diagonal.ld_nc(i),
+                    None => diagonal.ld_nc(k),
                 };
                 let row_reach = reach_of_row(number(pivot), number(column(start)), number(column(end - 1)));
                 farthest = if row_reach > farthest { row_reach } else { farthest };
             }
-            i += thread::stride();
+            k += thread::stride();
         }
         grid_reduce::<f64, Max, 1>([farthest as f64], reduction, |_| ());
     }
 }
 
-/// The values in f32 that [compressed](crate::spmv::compressed) entries can have; what rounding loses of a
-/// row is added to its pivot, in f32 and in the order of its entries.
+/// The values in f32 that [compressed](crate::spmv::compressed) entries of the rows `rows[k]` can have; what
+/// rounding loses of a row is added to its pivot, in f32 and in the order of its entries.
 #[kernel(T = [f32, f64])]
 pub unsafe fn round_rows<T: Real>(
     n: u64,
     a: Rows<T>,
+    rows: Numbers,
     diagonal: *const u32,
     compression: Compression,
     rounded: *mut T,
 ) {
-    let mut i = thread::index_x();
+    let mut k = thread::index_x();
     // SAFETY: the launcher's arrays fit the matrix.
     unsafe {
-        while i < n as usize {
+        while k < n as usize {
+            let i = rows.of(k) as usize;
             let (start, end) = a.pattern.range(i);
-            let pivot = pivot_of_row(a, i, diagonal);
+            let pivot = pivot_of_row(a, i, k, diagonal);
             let mut lost = 0.0;
             for e in start..end {
                 let value = a.values.ld_nc(e).to_f64() as f32;
@@ -415,7 +420,7 @@ pub unsafe fn round_rows<T: Real>(
             if let Some(e) = pivot {
                 rounded.st(e, T::from_f64((a.values.ld_nc(e).to_f64() as f32 + lost) as f64));
             }
-            i += thread::stride();
+            k += thread::stride();
         }
     }
 }

@@ -42,9 +42,14 @@ unsafe impl Send for Numbers {}
 unsafe impl Sync for Numbers {}
 
 impl Numbers {
+    /// Those of a table.
+    pub fn of_table(table: *const u32) -> Numbers {
+        Numbers { table, first: 0, count: 0, number: 0 }
+    }
+
     /// The number of an index.
     #[inline(always)]
-    unsafe fn of(self, index: usize) -> u32 {
+    pub(crate) unsafe fn of(self, index: usize) -> u32 {
         if !self.table.is_null() {
             // SAFETY: the caller's promise: the table has a number for the index.
             return unsafe { self.table.ld_nc(index) };
@@ -183,31 +188,54 @@ pub unsafe fn entries_at<T: Real>(n: u64, a: Rows<T>, rows: *const u32, columns:
     }
 }
 
-/// `marks[i]` = 1 for the rows with an entry in a column whose place is not [`NOWHERE`], else 0.
+/// `marks[k]` = 1 where row `rows[k]` has an entry in a column with a place, or, if `without` is not 0, in one
+/// whose place is [`NOWHERE`]; else 0.
 #[kernel]
-pub unsafe fn rows_in_places(n: u64, log2_lanes: u32, a: Pattern, places: *const u32, marks: *mut u32) {
+pub unsafe fn rows_in_places(
+    n: u64,
+    log2_lanes: u32,
+    a: Pattern,
+    rows: Numbers,
+    places: Numbers,
+    without: u32,
+    marks: *mut u32,
+) {
     let sub_warp = SubWarp::of(log2_lanes);
-    let mut i = sub_warp.first();
-    // SAFETY: the launcher's arrays fit the matrix.
+    let mut k = sub_warp.first();
+    // SAFETY: the launcher's arrays fit the matrix, which has those rows.
     unsafe {
-        while i < n as usize {
-            let (start, end) = a.range(i);
+        while k < n as usize {
+            let (start, end) = a.range(rows.of(k) as usize);
             let (mut found, mut p) = (0, start + sub_warp.lane as usize);
             while p < end {
-                found |= (places.ld_nc(a.col_idx.ld_nc(p) as usize) != NOWHERE) as u32;
+                let is_nowhere = places.of(a.col_idx.ld_nc(p) as usize) == NOWHERE;
+                found |= (is_nowhere == (without != 0)) as u32;
                 p += sub_warp.lanes as usize;
             }
             let found = sub_warp.reduce(found, |a, b| a | b);
             if sub_warp.lane == 0 {
-                marks.st(i, found);
+                marks.st(k, found);
             }
-            i += sub_warp.stride();
+            k += sub_warp.stride();
+        }
+    }
+}
+
+/// `counts[i]` = 1 where it is not 0.
+#[kernel]
+pub unsafe fn mark_counted(n: u64, counts: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's array has those elements.
+    unsafe {
+        while i < n as usize {
+            counts.st(i, (counts.ld(i) != 0) as u32);
+            i += thread::stride();
         }
     }
 }
 
 /// `out[k]` = element `k % per_row` of row `source[k / per_row]`: of `upper`, and from `n_upper` on of
-/// `lower`.
+/// `lower`; 0 for [`NOWHERE`].
 #[kernel(T = [f32, f64])]
 pub unsafe fn part_elements<T: Real>(
     n: u64,
@@ -222,10 +250,12 @@ pub unsafe fn part_elements<T: Real>(
     // SAFETY: the launcher's vectors have those rows.
     unsafe {
         while k < n as usize {
-            let (row, l) = (source.ld_nc(k / per_row as usize) as usize, k % per_row as usize);
-            let element = match row < n_upper as usize {
-                true => upper.ld_nc(row * per_row as usize + l),
-                false => lower.ld_nc((row - n_upper as usize) * per_row as usize + l),
+            let (row, l) = (source.ld_nc(k / per_row as usize), k % per_row as usize);
+            let (at, n_upper) = (row as usize, n_upper as usize);
+            let element = match at < n_upper {
+                true => upper.ld_nc(at * per_row as usize + l),
+                false if row == NOWHERE => T::ZERO,
+                false => lower.ld_nc((at - n_upper) * per_row as usize + l),
             };
             out.st(k, element);
             k += thread::stride();
@@ -246,26 +276,53 @@ pub unsafe fn narrow_pointers(n: u64, wide: *const u64, out: *mut u32) {
     }
 }
 
-/// The numbers of runs: `out[i] = number + i - start` for the last of the pairs (start, number) with a start
-/// up to i, or [`NOWHERE`] where the number is that. The first start is 0.
+/// The number of an index in runs: `number + step (index - start)` for the last of the pairs (start, number)
+/// with a start up to the index, or [`NOWHERE`] where the number is that. The first start is 0.
+///
+/// # Safety
+/// There are so many pairs.
+#[inline(always)]
+unsafe fn number_in_runs(index: u32, runs: u64, pairs: *const u32, step: u32) -> u32 {
+    // The first run behind the index is between these.
+    let (mut low, mut high) = (1, runs as usize);
+    // SAFETY: the caller's promise.
+    unsafe {
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if pairs.ld_nc(2 * middle) <= index {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let (start, number) = (pairs.ld_nc(2 * (low - 1)), pairs.ld_nc(2 * (low - 1) + 1));
+        if number == NOWHERE { NOWHERE } else { number + step * (index - start) }
+    }
+}
+
+/// The numbers of runs, each one more than the last, or, with a `step` of 0, the same in all of a run:
+/// `out[i]` is that of index i.
 #[kernel]
-pub unsafe fn numbers_of_runs(n: u64, runs: u64, pairs: *const u32, out: *mut u32) {
+pub unsafe fn numbers_of_runs(n: u64, runs: u64, pairs: *const u32, step: u32, out: *mut u32) {
     let mut i = thread::index_x();
     // SAFETY: the launcher's arrays have those elements.
     unsafe {
         while i < n as usize {
-            // The first run behind i is between these.
-            let (mut low, mut high) = (1, runs as usize);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if pairs.ld_nc(2 * middle) as usize <= i {
-                    low = middle + 1;
-                } else {
-                    high = middle;
-                }
-            }
-            let (start, number) = (pairs.ld_nc(2 * (low - 1)), pairs.ld_nc(2 * (low - 1) + 1));
-            out.st(i, if number == NOWHERE { NOWHERE } else { number + (i as u32 - start) });
+            out.st(i, number_in_runs(i as u32, runs, pairs, step));
+            i += thread::stride();
+        }
+    }
+}
+
+/// `out[i]` = the number of index `first[i]` in runs, [`NOWHERE`] where that is it.
+#[kernel]
+pub unsafe fn numbers_through_runs(n: u64, first: *const u32, runs: u64, pairs: *const u32, out: *mut u32) {
+    let mut i = thread::index_x();
+    // SAFETY: the launcher's arrays have those elements, and the runs have those indices.
+    unsafe {
+        while i < n as usize {
+            let index = first.ld_nc(i);
+            out.st(i, if index == NOWHERE { NOWHERE } else { number_in_runs(index, runs, pairs, 1) });
             i += thread::stride();
         }
     }

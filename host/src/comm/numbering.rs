@@ -1,13 +1,15 @@
 //! The unknowns that a rank has or looks at, by their numbers in the whole vector.
 
-use std::sync::OnceLock;
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use rayon::slice::ParallelSliceMut;
 
 use super::halo::Halo;
 use super::runs::{NOWHERE, Runs};
 use super::{Comm, Reader, Writer, all_to_all};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Unknowns of one rank, and some of others, in the order of their numbers. A matrix whose columns are such
 /// unknowns has its entries in the order in which the whole matrix has them.
@@ -22,6 +24,16 @@ pub struct Numbering {
     /// Unknowns of all ranks.
     total: usize,
     halo: OnceLock<Halo>,
+    neighbours: OnceLock<Kept>,
+}
+
+/// What a backend makes of unknowns, and keeps with them.
+struct Kept(Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("kept")
+    }
 }
 
 /// A run of unknowns.
@@ -61,7 +73,8 @@ impl Numbering {
             its.push(place, count);
             len += count;
         }
-        Numbering { runs, own, others, len, total, halo: OnceLock::new() }
+        let (halo, neighbours) = (OnceLock::new(), OnceLock::new());
+        Numbering { runs, own, others, len, total, halo, neighbours }
     }
 
     /// Of `rank`, which has the unknowns `own`, and looks at those of others, which are in any order.
@@ -161,22 +174,6 @@ impl Numbering {
         let run = self.run(place);
         run.number + (place - run.place)
     }
-    /// The rank that has the one at a place.
-    pub(crate) fn owner(&self, place: u32) -> u32 {
-        self.run(place).owner
-    }
-    /// Number and owner of the one at a place, to be asked for places that ascend.
-    pub(crate) fn walk(&self) -> impl FnMut(u32) -> [u32; 2] {
-        let mut ranges = self.ranges();
-        let mut range = ranges.next();
-        move |place| {
-            while range.is_some_and(|(_, _, end)| end <= place) {
-                range = ranges.next();
-            }
-            // A place is in one of the runs.
-            range.map_or([NOWHERE; 2], |((number, _, owner), first, _)| [number + (place - first), owner])
-        }
-    }
     /// What is at these places, which ascend, in runs.
     pub(crate) fn rows_at(&self, places: &Runs) -> Vec<Row> {
         let (mut rows, mut ranges) = (Vec::new(), self.ranges().peekable());
@@ -264,6 +261,30 @@ impl Numbering {
         let sends = self.asked_for(comm, &numbers)?;
         let receives = places.into_iter().enumerate().filter(|(_, places)| !places.is_empty()).collect();
         Ok(self.halo.get_or_init(|| Halo { sends, receives }))
+    }
+
+    /// How ranks tell each other about these, which `make` makes of what is exchanged the first time that
+    /// somebody asks. All ranks call this, each with one type and on one device.
+    pub(crate) fn neighbours<N: Any + Send + Sync>(
+        &self,
+        comm: &dyn Comm,
+        make: impl FnOnce(&Halo) -> Result<N>,
+    ) -> Result<Arc<N>> {
+        let kept = match self.neighbours.get() {
+            Some(kept) => kept,
+            None => {
+                let made = Kept(Arc::new(make(self.halo(comm)?)?));
+                self.neighbours.get_or_init(|| made)
+            }
+        };
+        let of_another_type =
+            || Error::Option("neighbours of another backend: a mistake of this library".into());
+        kept.0.clone().downcast().map_err(|_| of_another_type())
+    }
+
+    /// The owner of each run, with the place where it begins.
+    pub(crate) fn owners(&self) -> Vec<[u32; 2]> {
+        self.runs.iter().map(|run| [run.place, run.owner]).collect()
     }
 
     /// Overwrites the elements of others, of those at these places, with what their ranks have. All ranks

@@ -30,6 +30,32 @@ pub struct Links {
 }
 
 impl Links {
+    /// What a rank exchanges whose rows have the columns `columns`, of those of others the ones `used`; and
+    /// which of the elements received each of these is. All ranks call this.
+    pub(crate) fn of_used(comm: &dyn Comm, used: &Runs, columns: &Numbering) -> Result<(Links, Runs)> {
+        // They are asked for from their ranks.
+        let of_ranks = columns.of_others(comm.rank()).rows_at(used);
+        let mut asked = vec![Runs::default(); comm.size()];
+        of_ranks.iter().for_each(|&(number, count, owner)| asked[owner as usize].push(number, count));
+        // They are received one rank after the other.
+        let firsts = asked.iter().scan(0, |end, asked| {
+            let first = *end;
+            *end += asked.len() as u32;
+            Some(first)
+        });
+        let mut next: Vec<u32> = firsts.collect();
+        let received = of_ranks.iter().map(|&(_, count, owner)| {
+            let next = &mut next[owner as usize];
+            *next += count as u32;
+            (*next - count as u32, count)
+        });
+        let received = received.collect();
+        let receives = asked.iter().map(Runs::len).enumerate().filter(|&(_, count)| count > 0).collect();
+        let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
+        let sends = sends.into_iter().map(|(to, places)| (to, places.expanded())).collect();
+        Ok((Links { sends, receives }, received))
+    }
+
     /// The places of all that is sent, one rank after the other.
     pub(crate) fn places_sent(&self) -> Vec<u32> {
         self.sends.iter().flat_map(|(_, places)| places).copied().collect()
@@ -191,18 +217,18 @@ impl Pieces {
 }
 
 /// The entries `outside(k)` of so many rows k in columns of others, of which there are `ghosts`.
-fn entries_outside<E: Iterator<Item = (u32, f64)>>(
+pub(crate) fn entries_outside<T: Real, E: Iterator<Item = (u32, T)>>(
     n_rows: usize,
     outside: impl Fn(usize) -> E + Sync,
     ghosts: usize,
-) -> Csr<f64> {
-    let fill = |k: usize, columns: &mut [u32], values: &mut [f64]| {
+) -> Csr<T> {
+    let fill = |k: usize, columns: &mut [u32], values: &mut [T]| {
         for ((column, value), (j, v)) in columns.iter_mut().zip(&mut *values).zip(outside(k)) {
             (*column, *value) = (j, v);
         }
         // They come rank after rank, which need not be ascending.
         if !columns.is_sorted() {
-            let mut entries: Vec<(u32, f64)> = outside(k).collect();
+            let mut entries: Vec<(u32, T)> = outside(k).collect();
             entries.sort_unstable_by_key(|entry| entry.0);
             for ((column, value), (j, v)) in columns.iter_mut().zip(values).zip(entries) {
                 (*column, *value) = (j, v);
@@ -233,34 +259,15 @@ impl Border {
         rows: Vec<u32>,
         columns: &Numbering,
     ) -> Result<Border> {
-        // The columns that these rows have are asked for from their ranks.
         let used = columns_with_entries(outside);
-        let of_ranks = columns.of_others(comm.rank()).rows_at(&used);
-        let mut asked = vec![Runs::default(); comm.size()];
-        of_ranks.iter().for_each(|&(number, count, owner)| asked[owner as usize].push(number, count));
-        // They are received one rank after the other.
-        let firsts = asked.iter().scan(0, |end, asked| {
-            let first = *end;
-            *end += asked.len() as u32;
-            Some(first)
-        });
-        let mut next: Vec<u32> = firsts.collect();
-        let ghosts = of_ranks.iter().map(|&(_, count, owner)| {
-            let next = &mut next[owner as usize];
-            *next += count as u32;
-            (*next - count as u32, count)
-        });
-        let ghost_of = used.inverse(outside.n_cols()).then(&ghosts.collect()).expanded();
-        let receives = asked.iter().map(Runs::len).enumerate().filter(|&(_, count)| count > 0).collect();
-        let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
-        let sends = sends.into_iter().map(|(to, places)| (to, places.expanded())).collect();
+        let (links, ghosts) = Links::of_used(comm, &used, columns)?;
+        let ghost_of = used.inverse(outside.n_cols()).then(&ghosts).expanded();
         let received = |k: usize| {
             let (of_row, values) = outside.row(k);
             let ghosts = of_row.iter().map(|&j| ghost_of[j as usize]);
             ghosts.zip(values.iter().map(|v| v.to_f64()))
         };
         let entries = entries_outside(outside.n_rows(), received, used.len());
-        let links = Links { sends, receives };
         Ok(Border { rows, entries, links })
     }
 }

@@ -199,6 +199,22 @@ impl Runs {
         all
     }
 
+    /// Whether they ascend, but for [`NOWHERE`].
+    pub(crate) fn ascend(&self) -> bool {
+        let there = || self.runs.iter().map(|&[_, number]| number).filter(|&number| number != NOWHERE);
+        there().is_sorted()
+    }
+
+    /// The numbers below `n` that are not among these, which ascend.
+    pub(crate) fn complement(&self, n: usize) -> Runs {
+        let (mut all, mut next) = (Runs::default(), 0);
+        for (first, count) in self.iter_runs().chain([(n as u32, 0)]) {
+            all.push(next, (first - next) as usize);
+            next = first + count as u32;
+        }
+        all
+    }
+
     /// The numbers, where each is one more than the last.
     pub(crate) fn as_range(&self) -> Option<Range<u32>> {
         match self.runs[..] {

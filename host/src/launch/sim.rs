@@ -202,10 +202,7 @@ impl Launch for Sim {
     }
 
     fn alloc_shared(&self, bytes: usize) -> Result<Address> {
-        let address = self.take(bytes, true)?;
-        // SAFETY: just allocated with this size.
-        unsafe { self.zero(address, bytes)? };
-        Ok(address)
+        self.take(bytes, true)
     }
 
     /// Another simulator: their memory is that of one process.
@@ -235,6 +232,8 @@ impl Launch for Sim {
     /// The handle is the address, and the process whose memory it is.
     fn alloc_exported(&self, bytes: usize) -> Result<(Address, Handle)> {
         let address = self.alloc_shared(bytes)?;
+        // SAFETY: just allocated with this size.
+        unsafe { self.zero(address, bytes)? };
         let mut handle = [0; 64];
         handle[..8].copy_from_slice(&address.to_ne_bytes());
         handle[8..12].copy_from_slice(&std::process::id().to_ne_bytes());

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use cuda_std::Real;
+use cuda_std::memory::Word;
 use gpu_kernels::border::{Arrivals, Inbox, Outbox, put, receive};
 
-use super::peers::{Peers, Windows};
-use crate::backend::gpu::{Buffer, DeviceVector, Gpu, bytes_of, bytes_of_mut};
-use crate::comm::{Comm, Links};
+use super::peers::Peers;
+use super::windows::Windows;
+use crate::backend::gpu::{Buffer, Gpu, bytes_of, bytes_of_mut};
+use crate::comm::Comm;
 use crate::error::Result;
 use crate::launch::Address;
 
@@ -23,6 +24,8 @@ pub(super) struct Channel {
     /// Which ranks they are, and where each is told.
     ranks: Arc<Buffer>,
     arrivals: Arc<Buffer>,
+    /// Bytes that an element takes where it is put.
+    slot: u32,
     /// Ranks that get elements: how many each gets with those before it, and where they go.
     receivers: usize,
     ends: Arc<Buffer>,
@@ -31,19 +34,24 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// For elements of T. All ranks call this.
-    pub fn open<T: Real>(gpu: &Gpu, links: &Links, peers: &Arc<Peers>) -> Result<Channel> {
-        let (comm, Links { sends, receives }) = (peers.comm(), links);
-        let received = links.count_received();
-        let windows = peers.windows(2 * received * size_of::<T>())?;
+    /// For elements in so many bytes each, so many to and from other ranks. All ranks call this.
+    pub fn open(
+        gpu: &Gpu,
+        sends: &[(usize, usize)],
+        receives: &[(usize, usize)],
+        slot: usize,
+        peers: &Arc<Peers>,
+    ) -> Result<Channel> {
+        let comm = peers.comm();
+        let received = receives.iter().map(|&(_, count)| count).sum();
+        let windows = peers.windows(2 * received * slot)?;
         // Who sends without receiving waits too: until what was sent before has been read.
-        let mut neighbours: Vec<usize> =
-            sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|&(from, _)| from)).collect();
+        let mut neighbours: Vec<usize> = sends.iter().chain(receives).map(|&(rank, _)| rank).collect();
         neighbours.sort_unstable();
         neighbours.dedup();
-        let targets = targets::<T>(comm, links, &windows, received)?;
-        let ends = sends.iter().scan(0, |end, (_, places)| {
-            *end += places.len() as u64;
+        let targets = targets(comm, (sends, receives), &windows, slot)?;
+        let ends = sends.iter().scan(0, |end, &(_, count)| {
+            *end += count as u64;
             Some(*end)
         });
         let ends: Vec<u64> = ends.collect();
@@ -60,6 +68,7 @@ impl Channel {
             ranks: Buffer::from_slice(device, &ranks)?,
             arrivals: Buffer::from_slice(device, &arrivals)?,
             receivers: sends.len(),
+            slot: slot as u32,
             ends: Buffer::from_slice(device, &ends)?,
             targets: Buffer::from_slice(device, &targets)?,
             epoch: Buffer::zeroed(device, size_of::<u32>())?,
@@ -72,7 +81,11 @@ impl Channel {
     }
 
     /// Queues that the elements of x at `n` places go to whom they are for.
-    pub fn put<T: Real>(&self, gpu: &Gpu, n: usize, places: &Buffer, x: &DeviceVector<T>) -> Result<()> {
+    ///
+    /// # Safety
+    /// These are places of x, which is in memory of this device, and elements of T fit into those of the
+    /// channel.
+    pub unsafe fn put<T: Word>(&self, gpu: &Gpu, n: usize, places: &Buffer, x: *const T) -> Result<()> {
         if !self.has_neighbours() {
             return Ok(());
         }
@@ -80,6 +93,7 @@ impl Channel {
             receivers: self.receivers as u32,
             ends: self.ends.address as *const u64,
             targets: self.targets.address as *const u64,
+            slot: self.slot,
             neighbours: self.neighbours as u32,
             arrivals: self.arrivals.address as *const u64,
             epoch: self.epoch.address as *mut u32,
@@ -87,14 +101,13 @@ impl Channel {
             counter: gpu.counter(),
         };
         let (places, guard) = (places.address as *const u32, gpu.guard());
-        let kernel = put::<T> { n: n as u64, places, x: x.ptr(), outbox, guard };
-        // SAFETY: the places are those of elements of x: `DistributedMatrix` has checked that. The targets
-        // are within windows of ranks that wait for this.
+        let kernel = put::<T> { n: n as u64, places, x, outbox, guard };
+        // SAFETY: the caller's promise. The targets are within windows of ranks that wait for this.
         unsafe { gpu.launch_resident(n, &kernel) }
     }
 
     /// Where the elements of others are when they have come.
-    pub fn inbox<T: Real>(&self) -> Inbox<T> {
+    pub fn inbox<T: Word>(&self) -> Inbox<T> {
         Inbox {
             received: self.windows.places_of(self.rank) as *const T,
             stride: self.received as u64,
@@ -120,8 +133,13 @@ impl Channel {
 }
 
 /// The address of the first element that each rank gets, in odd exchanges, and then in even ones.
-fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received: usize) -> Result<Vec<u64>> {
-    let Links { sends, receives } = links;
+fn targets(
+    comm: &dyn Comm,
+    (sends, receives): (&[(usize, usize)], &[(usize, usize)]),
+    windows: &Windows,
+    slot: usize,
+) -> Result<Vec<u64>> {
+    let received: usize = receives.iter().map(|&(_, count)| count).sum();
     // Each tells whom it receives from where that rank's elements begin, and how many there are in all.
     let mut first = 0;
     let told = receives.iter().map(|&(from, count)| {
@@ -133,12 +151,12 @@ fn targets<T: Real>(comm: &dyn Comm, links: &Links, windows: &Windows, received:
     let messages: Vec<(usize, &[u8])> = told.iter().map(|(from, place)| (*from, bytes_of(place))).collect();
     let mut heard = vec![[0_u64; 2]; sends.len()];
     let mut places: Vec<(usize, &mut [u8])> =
-        sends.iter().zip(&mut heard).map(|((to, _), place)| (*to, bytes_of_mut(place))).collect();
+        sends.iter().zip(&mut heard).map(|(&(to, _), place)| (to, bytes_of_mut(place))).collect();
     comm.exchange(&messages, &mut places)?;
     let mut targets = Vec::new();
     for odd in 0..2 {
-        for ((to, _), [first, stride]) in sends.iter().zip(&heard) {
-            targets.push(windows.places_of(*to) + (odd * stride + first) * size_of::<T>() as u64);
+        for (&(to, _), [first, stride]) in sends.iter().zip(&heard) {
+            targets.push(windows.places_of(to) + (odd * stride + first) * slot as u64);
         }
     }
     Ok(targets)

@@ -9,6 +9,7 @@ use gpu_kernels::border;
 use super::border::{BorderRows, Borders};
 use super::outgoing::DeviceOutgoing;
 use super::peers::{OverRanks, Peers};
+use crate::backend::gpu::buffer::check_reach;
 use crate::backend::gpu::matrix::log2_lanes;
 use crate::backend::gpu::{Buffer, DeviceMatrix, DeviceScalars, DeviceVector, Gpu, pointer_or_null, slot};
 use crate::backend::memory::check_lengths;
@@ -52,19 +53,15 @@ impl<T: Real> Borders<T> for Gpu {
     }
 
     fn border(&self, BorderRows { rows, entries }: BorderRows<T>, n: usize) -> Result<DeviceBorder<T>> {
-        let row_ptr: Vec<u64> = entries.row_ptr().iter().map(|&p| p as u64).collect();
+        check_reach(entries.nnz() as u64)?;
+        let row_ptr: Vec<u32> = entries.row_ptr().iter().map(|&p| p as u32).collect();
         let device = self.device();
-        Ok(DeviceBorder {
-            rows: rows.len(),
-            log2_lanes: log2_lanes(rows.len(), entries.nnz()),
-            index: [
-                Buffer::from_slice(device, &rows)?,
-                Buffer::from_slice(device, &row_ptr)?,
-                Buffer::from_slice(device, entries.col_idx())?,
-            ],
-            values: self.vector(entries.values())?,
-            scratch: Mutex::new((self.allocate(n)?, self.allocate(2)?)),
-        })
+        let index = [
+            Buffer::from_slice(device, &rows)?,
+            Buffer::from_slice(device, &row_ptr)?,
+            Buffer::from_slice(device, entries.col_idx())?,
+        ];
+        DeviceBorder::new(self, rows.len(), index, self.vector(entries.values())?, n)
     }
 
     fn sources(&self, sources: &Runs, n_own: usize) -> Result<DeviceSources> {
@@ -219,6 +216,19 @@ impl Gpu {
 }
 
 impl<T: Real> DeviceBorder<T> {
+    /// So many rows of a matrix of `n`: which these are, row pointers and columns, and values.
+    pub(crate) fn new(
+        gpu: &Gpu,
+        rows: usize,
+        index: [Arc<Buffer>; 3],
+        values: DeviceVector<T>,
+        n: usize,
+    ) -> Result<Self> {
+        let log2_lanes = log2_lanes(rows, values.len());
+        let scratch = Mutex::new((gpu.allocate(n)?, gpu.allocate(2)?));
+        Ok(DeviceBorder { rows, log2_lanes, index, values, scratch })
+    }
+
     /// Threads that a kernel over its rows needs.
     fn threads(&self) -> usize {
         self.rows << self.log2_lanes
@@ -229,7 +239,7 @@ impl<T: Real> DeviceBorder<T> {
         border::Border {
             n: self.rows as u64,
             rows: rows.address as *const u32,
-            row_ptr: row_ptr.address as *const u64,
+            row_ptr: row_ptr.address as *const u32,
             columns: columns.address as *const u32,
             values: self.values.ptr(),
             log2_lanes: self.log2_lanes,

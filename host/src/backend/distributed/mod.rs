@@ -23,14 +23,18 @@ mod cpu;
 mod exchange;
 mod exchanged;
 mod gpu;
+mod neighbours;
 mod outgoing;
 mod peers;
 mod products;
 mod root;
 mod vectors;
+mod windows;
 
 pub use border::{BorderRows, Borders};
 pub use exchanged::Exchanged;
+pub use gpu::DeviceBorder;
+pub(crate) use neighbours::Neighbours;
 pub use peers::{OverRanks, PEERS_VARIABLE, Peers};
 pub use products::DistributedMatrix;
 pub(crate) use root::WayToRoot;
@@ -79,6 +83,11 @@ impl<B> Distributed<B> {
     /// What this rank computes on.
     pub fn inner(&self) -> &B {
         &self.inner
+    }
+
+    /// The others as its device reaches them, where nothing between ranks goes through the host.
+    pub(crate) fn peers(&self) -> Option<&Arc<Peers>> {
+        self.peers.as_ref()
     }
 
     /// How it talks to the others.

@@ -36,7 +36,10 @@ impl<T: Real> DeviceOutgoing<T> {
         let (places, received) = (links.places_sent(), links.count_received());
         let way = match peers {
             None => Way::Host(gpu.allocate(places.len())?, gpu.allocate(received)?),
-            Some(peers) => Way::Peers(Channel::open::<T>(gpu, links, peers)?),
+            Some(peers) => {
+                let sends: Vec<_> = links.sends.iter().map(|(to, places)| (*to, places.len())).collect();
+                Way::Peers(Channel::open(gpu, &sends, &links.receives, size_of::<T>(), peers)?)
+            }
         };
         let count = places.len();
         Ok(DeviceOutgoing { count, received, places: Buffer::from_slice(gpu.device(), &places)?, way })
@@ -46,7 +49,10 @@ impl<T: Real> DeviceOutgoing<T> {
     pub fn put(&self, gpu: &Gpu, x: &DeviceVector<T>) -> Result<bool> {
         match &self.way {
             Way::Host(..) => Ok(false),
-            Way::Peers(channel) => channel.put(gpu, self.count, &self.places, x).map(|()| true),
+            // SAFETY: the places are those of elements of x: whoever made the links has checked that.
+            Way::Peers(channel) => {
+                unsafe { channel.put(gpu, self.count, &self.places, x.ptr()) }.map(|()| true)
+            }
         }
     }
 

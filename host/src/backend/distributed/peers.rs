@@ -1,11 +1,9 @@
 //! Ranks on devices that write each other's memory: nothing between them goes through the host.
 //!
-//! Every rank has windows, memory that the others write: one for reductions, and one for each matrix. Ranks
-//! of one process tell each other where they are; those of several processes of one machine import them. A
-//! kernel that waits for what others write looks at times at a word of the host, which is set where a rank
+//! Every rank has [windows](super::windows), memory that the others write: one for reductions, and one for
+//! each matrix. A kernel that waits for what others write looks at times at a word of the host, which is set where a rank
 //! fails; but a process that fails ends the others.
 
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,10 +11,11 @@ use cuda_std::Real;
 use gpu_kernels::ranks::{Circle, RANK_SCALARS, reduce_ranks};
 
 use super::exchanged::Exchanged;
+use super::windows::{Arena, Windows};
 use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, slot, transfer};
 use crate::backend::{Slot, check_slots};
 use crate::comm::{Alarm, Comm, OneProcess, agree_within, all_to_all};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::launch::switch::is_on;
 use crate::launch::{Address, Launch};
 
@@ -25,7 +24,7 @@ use crate::launch::{Address, Launch};
 pub const PEERS_VARIABLE: &str = "WARPSOLVE_PEERS";
 
 /// Bytes of a word of how far a rank has come, for all ranks, before what is exchanged.
-fn words_bytes(size: usize) -> usize {
+pub(super) fn words_bytes(size: usize) -> usize {
     (size * size_of::<u32>()).next_multiple_of(256)
 }
 
@@ -38,6 +37,7 @@ struct Joining {
 pub struct Peers {
     /// First, so that it goes while what its kernels look at is there.
     _windows: Windows,
+    arena: Arena,
     comm: Arc<dyn Comm>,
     device: Arc<dyn Launch>,
     /// The word that kernels look at, and what sets it.
@@ -80,8 +80,8 @@ impl Peers {
         match device.filter(|_| all.iter().all(|&reaches| reaches > 0.0)) {
             None => Ok(None),
             Some(device) => {
-                let windows = Windows::of_reductions(comm, device)?;
-                Peers::join(comm, device, devices, windows).map(Arc::new).map(Some)
+                let arena = Arena::open(comm, device)?;
+                Peers::join(comm, device, devices, arena).map(Arc::new).map(Some)
             }
         }
     }
@@ -103,17 +103,19 @@ impl Peers {
             uuids.len() == comm.size() && of.iter().all(|(_, machine)| *machine == of[0].1)
         });
         let Some(device) = device.filter(|_| is_machine) else { return Ok(None) };
-        let Ok(windows) = Windows::of_reductions(comm, device) else { return Ok(None) };
-        Peers::join(comm, device, Vec::new(), windows).map(Arc::new).map(Some)
+        let Ok(arena) = Arena::open(comm, device) else { return Ok(None) };
+        Peers::join(comm, device, Vec::new(), arena).map(Arc::new).map(Some)
     }
 
     fn join(
         comm: &Arc<dyn Comm>,
         device: &Arc<dyn Launch>,
         devices: Vec<Arc<Joining>>,
-        windows: Windows,
+        arena: Arena,
     ) -> Result<Peers> {
         let size = comm.size();
+        // For scalars of all ranks, in odd reductions and in even ones.
+        let windows = arena.windows(words_bytes(size) + 2 * size * RANK_SCALARS * size_of::<f64>())?;
         let own = || {
             let failed = Buffer::host_visible(device, size_of::<u32>())?;
             // SAFETY: host-visible memory of this size, which no kernel uses yet.
@@ -141,6 +143,7 @@ impl Peers {
         let (comm, device) = (comm.clone(), device.clone());
         Ok(Peers {
             _windows: windows,
+            arena,
             comm,
             device,
             failed,
@@ -160,7 +163,7 @@ impl Peers {
 
     /// A window of so many bytes behind a word for each rank, and those of the others. All ranks call this.
     pub(super) fn windows(&self, bytes: usize) -> Result<Windows> {
-        Windows::open(&self.comm, &self.device, words_bytes(self.comm.size()) + bytes)
+        self.arena.windows(words_bytes(self.comm.size()) + bytes)
     }
 
     /// What kernels count exchanges and their bytes in.
@@ -234,117 +237,8 @@ pub struct OverRanks {
     pub is_max: bool,
 }
 
-/// Memory of this rank that the others write, and theirs.
-pub(super) struct Windows {
-    comm: Arc<dyn Comm>,
-    device: Arc<dyn Launch>,
-    /// Not given back where a rank has failed: another may still write it.
-    own: ManuallyDrop<Arc<Buffer>>,
-    /// Where they are for this rank's kernels, by rank.
-    all: Vec<Address>,
-}
-
-impl Windows {
-    /// For scalars of all ranks, in odd reductions and in even ones.
-    fn of_reductions(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>) -> Result<Windows> {
-        let size = comm.size();
-        Windows::open(comm, device, words_bytes(size) + 2 * size * RANK_SCALARS * size_of::<f64>())
-    }
-
-    fn open(comm: &Arc<dyn Comm>, device: &Arc<dyn Launch>, bytes: usize) -> Result<Windows> {
-        let (own, all) = match comm.one_process() {
-            Some(team) => Windows::told(&**comm, team, device, bytes)?,
-            None => Windows::imported(&**comm, device, bytes)?,
-        };
-        Ok(Windows { comm: comm.clone(), device: device.clone(), own: ManuallyDrop::new(own), all })
-    }
-
-    /// Of ranks that tell each other where their memory is.
-    fn told(
-        comm: &dyn Comm,
-        team: &dyn OneProcess,
-        device: &Arc<dyn Launch>,
-        bytes: usize,
-    ) -> Result<(Arc<Buffer>, Vec<Address>)> {
-        let own = agree_within(comm, Buffer::shared(device, bytes))?;
-        let all = team.share(Arc::new((own.address, bytes)))?;
-        for (_, window) in others(comm, &all) {
-            let (address, bytes) = **window;
-            // SAFETY: ranks give their windows back when nobody waits for what comes through them any more.
-            unsafe { device.admit(address, bytes) };
-        }
-        Ok((own, all.iter().map(|window| window.0).collect()))
-    }
-
-    /// Of processes that import the memory of the others.
-    fn imported(
-        comm: &dyn Comm,
-        device: &Arc<dyn Launch>,
-        bytes: usize,
-    ) -> Result<(Arc<Buffer>, Vec<Address>)> {
-        let (own, handle) = agree_within(comm, Buffer::exported(device, bytes))?;
-        let told = [&handle[..], &(bytes as u64).to_ne_bytes()].concat();
-        let told = all_to_all(comm, vec![told; comm.size()])?;
-        let import = |message: &Vec<u8>| {
-            let (handle, bytes) = message.split_first_chunk().ok_or_else(no_message)?;
-            let bytes = u64::from_ne_bytes(bytes.try_into().map_err(|_| no_message())?);
-            // SAFETY: as of windows of one process.
-            unsafe { device.import(handle, bytes as usize) }
-        };
-        let mut all = vec![own.address; comm.size()];
-        let mut imported = Ok(());
-        for (rank, message) in others(comm, &told) {
-            match import(message) {
-                Ok(address) => all[rank] = address,
-                Err(error) => imported = imported.and(Err(error)),
-            }
-        }
-        agree_within(comm, imported).inspect_err(|_| {
-            let of_others = others(comm, &all).filter(|&(_, &address)| address != own.address);
-            of_others.for_each(|(_, &address)| device.close(address));
-        })?;
-        Ok((own, all))
-    }
-
-    /// Where the windows are, by rank.
-    pub(super) fn addresses(&self) -> impl Iterator<Item = Address> {
-        self.all.iter().copied()
-    }
-
-    /// Where that of a rank is.
-    pub(super) fn of(&self, rank: usize) -> Address {
-        self.all[rank]
-    }
-
-    /// Where what is exchanged begins in the window of a rank.
-    pub(super) fn places_of(&self, rank: usize) -> Address {
-        self.of(rank) + words_bytes(self.comm.size()) as Address
-    }
-}
-
-impl Drop for Windows {
-    fn drop(&mut self) {
-        // What this rank puts, its readers wait for; what it waits for has come when its device is idle.
-        let is_idle = self.device.synchronize().is_ok();
-        for (_, &address) in others(&*self.comm, &self.all) {
-            match self.comm.one_process() {
-                Some(_) => self.device.dismiss(address),
-                None => self.device.close(address),
-            }
-        }
-        if is_idle && self.comm.one_process().is_none_or(|team| !team.has_failed()) {
-            // SAFETY: it is not used again.
-            unsafe { ManuallyDrop::drop(&mut self.own) };
-        }
-    }
-}
-
 /// What there is of each rank but this one, with its number.
-fn others<'a, U>(comm: &dyn Comm, all: &'a [U]) -> impl Iterator<Item = (usize, &'a U)> {
+pub(super) fn others<'a, U>(comm: &dyn Comm, all: &'a [U]) -> impl Iterator<Item = (usize, &'a U)> {
     let rank = comm.rank();
     all.iter().enumerate().filter(move |&(other, _)| other != rank)
-}
-
-fn no_message() -> Error {
-    Error::Option("ranks tell each other other things: a mistake of this library".into())
 }

@@ -10,7 +10,7 @@ use super::exchange::Exchange;
 use super::peers::Peers;
 use crate::backend::memory::check_lengths;
 use crate::backend::{Operator, Products, Then};
-use crate::comm::Border;
+use crate::comm::{Border, Links};
 use crate::error::{Error, Result};
 use crate::matrix::{AnyMatrix, Csr};
 
@@ -60,7 +60,7 @@ impl<B> Distributed<B> {
     where
         B: Borders<T>,
     {
-        let (n, n_cols) = (local.n_rows(), local.n_cols());
+        let n = local.n_rows();
         let Border { rows, entries, links } = border;
         if rows.iter().any(|&i| i as usize >= n) {
             return Err(Error::Matrix(format!("a border has rows beyond {n}")));
@@ -69,17 +69,39 @@ impl<B> Distributed<B> {
         check_lengths("a border", entries.n_cols(), &[("the elements received", received)])?;
         check_lengths("a border", entries.n_rows(), &[("its rows", rows.len())])?;
         let entries: Csr<T> = entries.cast();
-        let border_bytes =
-            (entries.nnz() * (size_of::<u32>() + size_of::<T>()) + 12 * entries.n_rows()) as u64;
-        let border_entries = entries.nnz();
-        let exchange = Exchange::new(&self.inner, links, n_cols, peers)?;
-        Ok(DistributedMatrix {
-            local: Arc::new(local),
-            border_entries,
-            border: self.inner.border(BorderRows { rows: rows.clone(), entries }, n)?,
-            border_bytes,
-            exchange,
-        })
+        let sizes = [entries.n_rows(), entries.nnz()];
+        let border = self.inner.border(BorderRows { rows: rows.clone(), entries }, n)?;
+        self.joined(local, (border, sizes), links, peers)
+    }
+
+    /// The rows of this rank in its own columns and their border, of so many rows and entries, where they
+    /// compute; its columns are elements received. All ranks take theirs together.
+    pub(crate) fn assembled_there<T: Real>(
+        &self,
+        local: B::Matrix,
+        border: (B::Border, [usize; 2]),
+        links: &Links,
+    ) -> Result<DistributedMatrix<T, B>>
+    where
+        B: Borders<T>,
+    {
+        self.joined(local, border, links, self.peers.as_ref())
+    }
+
+    fn joined<T: Real>(
+        &self,
+        local: B::Matrix,
+        (border, [rows, border_entries]): (B::Border, [usize; 2]),
+        links: &Links,
+        peers: Option<&Arc<Peers>>,
+    ) -> Result<DistributedMatrix<T, B>>
+    where
+        B: Borders<T>,
+    {
+        let entry = size_of::<u32>() + size_of::<T>();
+        let border_bytes = (border_entries * entry + 2 * size_of::<u32>() * rows) as u64;
+        let exchange = Exchange::new(&self.inner, links, local.n_cols(), peers)?;
+        Ok(DistributedMatrix { local: Arc::new(local), border, border_entries, border_bytes, exchange })
     }
 }
 

@@ -34,10 +34,18 @@ impl Buffer {
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
     }
 
-    /// Memory, set to zero, that kernels of other devices can use too.
+    /// Memory that other devices can use too, when this one is done with what is queued.
     pub(crate) fn shared(device: &Arc<dyn Launch>, bytes: usize) -> Result<Arc<Self>> {
         let address = device.alloc_shared(bytes)?;
         Ok(Arc::new(Buffer { device: device.clone(), address, bytes, owner: None }))
+    }
+
+    /// A copy of this there.
+    pub(crate) fn shared_copy(&self) -> Result<Arc<Self>> {
+        let copy = Buffer::shared(&self.device, self.bytes)?;
+        // SAFETY: both have this size.
+        unsafe { self.device.copy(copy.address, self.address, self.bytes)? };
+        Ok(copy)
     }
 
     /// The same for devices of other processes, and how they find it.

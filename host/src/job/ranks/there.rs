@@ -8,12 +8,12 @@ use arithmetic::survey::Found;
 
 use super::share::nothing_shared;
 use crate::backend::gpu::Gpu;
-use crate::comm::{Comm, NOWHERE, Partition, Runs, agree};
+use crate::comm::{Comm, Partition, Runs, agree};
 use crate::error::Result;
 use crate::job::memory::copied;
 use crate::job::{Device, Options};
 use crate::matrix::Csr;
-use crate::setup::{DeviceCsr, Parts};
+use crate::setup::{DeviceCsr, Matrices, Parts};
 
 /// The rows of a rank on its device, with the columns of the whole matrix.
 pub(super) struct There {
@@ -67,10 +67,8 @@ fn taken<'a>(
 /// What is found in rows, which are `own` and have these columns of their rank.
 fn seen(gpu: &Gpu, rows: DeviceCsr<f64>, own: Range<u32>) -> Result<There> {
     let found = rows.found(gpu, own.start as usize)?;
-    let mut others = Runs::default();
-    others.push(0, own.start as usize);
-    others.push(NOWHERE, own.len());
-    others.push(own.end, rows.size.n_cols - own.end as usize);
-    let at_border = gpu.rows_in_places(&rows, &others)?;
+    let own = Runs::from(own.start as usize..own.end as usize);
+    let (at_border, _) = gpu.rows_outside(&rows, &Runs::from(0..rows.size.n_rows), &own)?;
+    let at_border = Matrices::<f64>::indices_to_host(gpu, &at_border)?;
     Ok(There { rows, at_border, found })
 }

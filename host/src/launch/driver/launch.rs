@@ -80,7 +80,7 @@ impl Launch for Driver {
         let mut address = 0;
         // SAFETY: `address` is writable.
         self.waited(unsafe { sys::cuMemAlloc_v2(&mut address, bytes.max(1)) }, call)?;
-        self.cleared(self.allocated(address, bytes, Kind::Shared), bytes)
+        Ok(self.allocated(address, bytes, Kind::Shared))
     }
 
     fn uuid(&self) -> Option<[u8; 16]> {

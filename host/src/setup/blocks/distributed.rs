@@ -22,7 +22,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> BlockMatrices<T> for Distributed<B> {
     }
 
     fn norms(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<DistributedCsr<B::Csr>> {
-        self.with_local(a.first(), self.inner().norms(&local_planes(a)))
+        self.with_values(a.first(), self.inner().norms(&local_planes(a)))
     }
 
     fn damp_blocks(&self, s: &mut Blocks<DistributedCsr<B::Csr>>, d: &B::Vector, omega: T) -> Result<()> {

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Format, objection_to_blocks};
 
+mod border;
 mod device;
 mod distributed;
 mod host;
@@ -18,6 +19,7 @@ mod rounded;
 #[cfg(test)]
 mod tests;
 
+pub use border::BorderFormat;
 pub use rounded::RoundedRows;
 
 /// Matrices that are multiplied a few times: what a conversion would cost is more than it would save.

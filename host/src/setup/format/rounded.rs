@@ -10,7 +10,7 @@ use gpu_kernels::setup::convert::{reach_of_rows, round_rows};
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, transfer};
 use crate::backend::{Memory, Slot};
-use crate::comm::Runs;
+use crate::comm::{NOWHERE, Runs};
 use crate::error::Result;
 use crate::launch::Address;
 use crate::matrix::rounding::{Pivot, Rounding, pivots};
@@ -19,19 +19,26 @@ use crate::setup::matrix::Matrices;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
 
-/// Matrices some of whose rows are rounded for smoothing. The diagonal entry of row i is in column
-/// `diagonal[i]`, of which there is one for each row.
+/// Matrices some of whose rows, `rows`, are rounded for smoothing. The diagonal entry of row `rows[k]` is in
+/// column `diagonal[k]`.
 pub trait RoundedRows<T: Real>: Matrices<T> {
     /// How far columns are from those of their rows' pivots at most; column j has the number `numbers[j]` in
     /// the whole matrix.
-    fn reach(&self, a: &Self::Csr, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32>;
+    fn reach(
+        &self,
+        a: &Self::Csr,
+        pivot: Pivot,
+        rows_and_diagonal: (&Runs, &Runs),
+        numbers: &Runs,
+    ) -> Result<u32>;
 
     /// The rows with values that can be compressed so, but for the pivots, which get what the others lose.
+    /// Other rows have no values that are to be looked at.
     fn rounded(
         &self,
         a: &Self::Csr,
         pivot: Pivot,
-        diagonal: &Runs,
+        rows_and_diagonal: (&Runs, &Runs),
         compression: Compression,
     ) -> Result<Self::Csr>;
 
@@ -43,22 +50,29 @@ pub trait RoundedRows<T: Real>: Matrices<T> {
 }
 
 impl<T: Real> RoundedRows<T> for Cpu {
-    fn reach(&self, a: &Arc<Csr<T>>, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32> {
+    fn reach(
+        &self,
+        a: &Arc<Csr<T>>,
+        pivot: Pivot,
+        (rows, diagonal): (&Runs, &Runs),
+        numbers: &Runs,
+    ) -> Result<u32> {
         let (diagonal, numbers) = (diagonal.expanded(), numbers.expanded());
         let number = |j: u32| numbers.get(j as usize).copied().unwrap_or(0);
-        Ok(pivots(a, pivot, |i| diagonal.get(i).copied().unwrap_or(0), number).1)
+        let chosen = a.chosen_rows(&rows.expanded());
+        Ok(pivots(&chosen, pivot, |k| diagonal.get(k).copied().unwrap_or(0), number).1)
     }
 
     fn rounded(
         &self,
         a: &Arc<Csr<T>>,
         pivot: Pivot,
-        diagonal: &Runs,
+        (rows, diagonal): (&Runs, &Runs),
         compression: Compression,
     ) -> Result<Arc<Csr<T>>> {
-        let diagonal = diagonal.expanded();
-        let diagonal = |i: usize| diagonal.get(i).copied().unwrap_or(0);
-        let rounding = Rounding::of_rows(a, pivot, diagonal, compression);
+        let mut columns = vec![NOWHERE; a.n_rows()];
+        rows.iter().zip(diagonal.iter()).for_each(|(i, column)| columns[i as usize] = column);
+        let rounding = Rounding::of_rows(a, pivot, |i| columns[i], compression);
         Ok(Arc::new(a.with_rows(|range, values| rounding.values(range, values))))
     }
 
@@ -72,18 +86,26 @@ impl<T: Real> RoundedRows<T> for Cpu {
 }
 
 impl<T: Real> RoundedRows<T> for Gpu {
-    fn reach(&self, a: &DeviceCsr<T>, pivot: Pivot, diagonal: &Runs, numbers: &Runs) -> Result<u32> {
-        let (diagonal, numbers) = (self.diagonal_of(pivot, diagonal)?, self.numbers_of_runs(numbers)?);
+    fn reach(
+        &self,
+        a: &DeviceCsr<T>,
+        pivot: Pivot,
+        (rows, diagonal): (&Runs, &Runs),
+        numbers: &Runs,
+    ) -> Result<u32> {
+        let (n, diagonal) = (rows.len(), self.diagonal_of(pivot, diagonal)?);
+        let [rows, numbers] = [self.numbers(rows)?, self.numbers(numbers)?];
         let s = Memory::<f64>::scalars(self, 1)?;
         let kernel = reach_of_rows::<T> {
-            n: a.size.n_rows as u64,
+            n: n as u64,
             a: a.rows(),
+            rows: rows.0,
             diagonal: diagonal.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr),
-            numbers: numbers.ptr(),
+            numbers: numbers.0,
             reduction: self.reduction(&s, Slot(0)),
         };
-        // SAFETY: the matrix is valid, and the arrays were made for its size.
-        unsafe { self.launch_resident(a.size.n_rows, &kernel) }?;
+        // SAFETY: the matrix is valid and has those rows, and the arrays were made for their number.
+        unsafe { self.launch_resident(n, &kernel) }?;
         Ok(Memory::<f64>::read(self, &s, Slot(0))? as u32)
     }
 
@@ -91,20 +113,21 @@ impl<T: Real> RoundedRows<T> for Gpu {
         &self,
         a: &DeviceCsr<T>,
         pivot: Pivot,
-        diagonal: &Runs,
+        (rows, diagonal): (&Runs, &Runs),
         compression: Compression,
     ) -> Result<DeviceCsr<T>> {
-        let diagonal = self.diagonal_of(pivot, diagonal)?;
+        let (n, diagonal, rows) = (rows.len(), self.diagonal_of(pivot, diagonal)?, self.numbers(rows)?);
         let rounded = a.with_new_values(self.device())?;
         let kernel = round_rows::<T> {
-            n: a.size.n_rows as u64,
+            n: n as u64,
             a: a.rows(),
+            rows: rows.0,
             diagonal: diagonal.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr),
             compression,
             rounded: rounded.values_mut(),
         };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(a.size.n_rows, &kernel) }?;
+        // SAFETY: the matrices are valid and have those rows, and the arrays were made for their number.
+        unsafe { self.launch(n, &kernel) }?;
         Ok(rounded)
     }
 

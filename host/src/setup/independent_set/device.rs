@@ -8,7 +8,7 @@ use gpu_kernels::setup::independent_set::{
 };
 use gpu_kernels::setup::sub_warp::Pattern;
 
-use super::{IndependentSets, IndependentSetsOnRanks, Others};
+use super::{IndependentSets, IndependentSetsOnRanks};
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::transfer;
 use crate::backend::gpu::{DeviceVector, Gpu, pointer_or_null};
@@ -16,6 +16,7 @@ use crate::comm::Runs;
 use crate::error::Result;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
+use crate::setup::others::{OnDevice, Others};
 
 /// Rounds between two times that the host asks whether somebody is undecided; those after the last do
 /// nothing.
@@ -62,7 +63,7 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
         let (isolated, members_ptr) = (isolated as u32, members.ptr_mut());
         let slivers = pointer_or_null(slivers);
         let numbers_of = |numbers: Runs| self.numbers_of_runs(&numbers);
-        let numbers = others.map(|others| numbers_of(others.numbering.numbers())).transpose()?;
+        let numbers = others.map(|others| numbers_of(others.numbers())).transpose()?;
         let own = others.map(|others| numbers_of(others.own())).transpose()?;
         let pointer =
             |indices: &Option<DeviceIndices>| indices.as_ref().map_or(null(), |indices| indices.ptr());
@@ -71,17 +72,18 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
             independent_start { n, s, st, numbers, isolated, slivers, weights, marks, members: members_ptr };
         // SAFETY: the matrices are valid, and the arrays were made for their sizes.
         unsafe { self.launch(rows, &kernel) }?;
-        let border = others.map(|others| self.numbers_of_runs(&others.border)).transpose()?;
-        let exchange = |exchange: &dyn Fn(&mut [u32]) -> Result<()>| match &border {
-            None => Ok(()),
-            Some(border) => self.exchange_border(border, weights, exchange),
-        };
-        if let Some(others) = others {
-            exchange(&|weights| others.begin(weights))?;
+        let border = others.map(|others| OnDevice::of(self, others)).transpose()?;
+        if let Some(border) = &border {
+            // The weights of others are those of their ranks, and 0 where any rank has decided.
+            // SAFETY: there is a weight for each unknown.
+            unsafe {
+                border.update(self, weights)?;
+                border.settle(self, weights)?;
+            }
         }
         let mut round = 0;
         loop {
-            for _ in 0..if others.is_some() { 1 } else { ROUNDS } {
+            for _ in 0..if matches!(border, Some(OnDevice::Host(..))) { 1 } else { ROUNDS } {
                 round += 1;
                 let kernel = independent_reach { n, log2_lanes, s, st, round, weights, largest };
                 // SAFETY: the matrices are valid, and the arrays were made for their sizes.
@@ -105,9 +107,10 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
                 let kernel = independent_remove { n, log2_lanes, s, st, distance, round, marks, weights };
                 // SAFETY: the matrices are valid, and the arrays were made for their sizes.
                 unsafe { self.launch(rows << log2_lanes, &kernel) }?;
-            }
-            if let Some(others) = others {
-                exchange(&|weights| others.settle(weights))?;
+                if let Some(border) = &border {
+                    // SAFETY: as above.
+                    unsafe { border.settle(self, weights) }?;
+                }
             }
             let mut last_open = [0u32];
             // SAFETY: within the allocation.
@@ -117,21 +120,5 @@ impl<T: Real> IndependentSetsOnRanks<T> for Gpu {
                 return Ok(members);
             }
         }
-    }
-}
-
-impl Gpu {
-    /// What ranks find together about the weights of the border, which may change.
-    fn exchange_border(
-        &self,
-        border: &DeviceIndices,
-        weights: *mut u32,
-        exchange: &dyn Fn(&mut [u32]) -> Result<()>,
-    ) -> Result<()> {
-        // SAFETY: the border's places are those of weights, and none is there twice.
-        let mut on_host = unsafe { self.numbers_at(weights, border) }?.to_host()?;
-        exchange(&mut on_host)?;
-        // SAFETY: as above.
-        unsafe { self.put_numbers_at(weights, border, &on_host) }
     }
 }

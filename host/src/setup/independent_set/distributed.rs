@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use cuda_std::Real;
 
-use super::{IndependentSets, IndependentSetsOnRanks, Others};
+use super::{IndependentSets, IndependentSetsOnRanks};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
+use crate::setup::others::Others;
 use crate::setup::{Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
@@ -22,7 +23,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
         isolated: bool,
         slivers: Option<&B::Vector>,
     ) -> Result<Indices<T, B>> {
-        let (comm, rank) = (&**self.comm(), self.comm().rank());
+        let rank = self.comm().rank();
         // The transpose looks at other unknowns than s.
         let (all, s_local, st_local) = match st {
             None => (s.columns.clone(), s.local.clone(), None),
@@ -33,7 +34,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             }
         };
         let slivers = slivers.map(|slivers| self.extended(slivers, 1, &all)).transpose()?;
-        let others = Others::new(comm, &all)?;
+        let others = Others::of(self, &all);
         let found = self.inner().independent_set_among(
             &s_local,
             st_local.as_ref(),
@@ -46,8 +47,9 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             None => Ok(found),
             Some(_) => self.inner().picked(&found, &s.rows.places_in(&all)),
         });
-        let mut members = self.agreed(members)?;
-        self.update_numbers(&mut members, &s.rows)?;
+        // Where this rank alone has come to an end, the others, which wait for it, are told at the end.
+        let mut members = members?;
+        self.inner().update_numbers(&mut members, &Others::of(self, &s.rows))?;
         Ok(DistributedIndices { local: members, rows: s.rows.clone(), values: None })
     }
 }

@@ -7,11 +7,12 @@ use crate::parallel::*;
 use arithmetic::noise::weight;
 use cuda_std::Real;
 
-use super::{IndependentSets, IndependentSetsOnRanks, Others, SINGLETON};
+use super::{IndependentSets, IndependentSetsOnRanks, SINGLETON};
 use crate::backend::cpu::Cpu;
 use crate::comm::NOWHERE;
 use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::others::{Border, Others};
 
 /// Unknowns of one task.
 const CHUNK: usize = 2048;
@@ -76,8 +77,12 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
         let candidate = |&i: &u32| get(i) != 0 && own.as_ref().is_none_or(|own| own[i as usize] != NOWHERE);
         let all = (0..n as u32).into_par_iter().with_min_len(CHUNK);
         let mut undecided: Vec<u32> = all.filter_collect(candidate);
-        if let Some(others) = others {
-            exchange_border(&weights, others, |weights| others.begin(weights))?;
+        let border = others.map(Others::border).transpose()?;
+        if let Some(border) = &border {
+            exchange(&weights, border, |weights| {
+                border.update(weights)?;
+                border.settle(weights)
+            })?;
             undecided.retain(|&i| get(i) != 0);
         }
         let is_any_open = |undecided: &[u32]| match others {
@@ -99,8 +104,8 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
             for i in chosen {
                 members[i as usize] = 1;
             }
-            if let Some(others) = others {
-                exchange_border(&weights, others, |weights| others.settle(weights))?;
+            if let Some(border) = &border {
+                exchange(&weights, border, |weights| border.settle(weights))?;
             }
             undecided = undecided.into_par_iter().with_min_len(CHUNK).filter_collect(|&i| get(i) != 0);
         }
@@ -109,12 +114,12 @@ impl<T: Real> IndependentSetsOnRanks<T> for Cpu {
 }
 
 /// What ranks find together about the weights of the border, which may change.
-fn exchange_border(
+fn exchange(
     weights: &[AtomicU32],
-    others: &Others,
+    border: &Border,
     exchange: impl FnOnce(&mut [u32]) -> Result<()>,
 ) -> Result<()> {
-    let of_border = || others.border.iter().map(|place| &weights[place as usize]);
+    let of_border = || border.places.iter().map(|place| &weights[place as usize]);
     let mut plain: Vec<u32> = of_border().map(|weight| weight.load(Ordering::Relaxed)).collect();
     exchange(&mut plain)?;
     of_border().zip(plain).for_each(|(weight, plain)| weight.store(plain, Ordering::Relaxed));

@@ -3,7 +3,7 @@
 use cuda_std::Real;
 
 use super::matrix::Matrices;
-use crate::comm::{Comm, Halo, Numbering, Runs, sums};
+use super::others::Others;
 use crate::error::Result;
 
 mod device;
@@ -54,48 +54,4 @@ pub trait IndependentSetsOnRanks<T: Real>: IndependentSets<T> {
         slivers: Option<&Self::Vector>,
         others: Option<&Others>,
     ) -> Result<Self::Indices>;
-}
-
-/// The other ranks, and the part of a graph that this one has.
-pub struct Others<'a> {
-    comm: &'a dyn Comm,
-    numbering: &'a Numbering,
-    /// The unknowns that ranks tell each other about, and how.
-    border: Runs,
-    halo: Halo,
-}
-
-impl<'a> Others<'a> {
-    /// All ranks call this.
-    fn new(comm: &'a dyn Comm, numbering: &'a Numbering) -> Result<Self> {
-        let (border, halo) = numbering.halo(comm)?.alone();
-        Ok(Others { comm, numbering, border, halo })
-    }
-
-    /// The number of an unknown in the whole graph.
-    fn number(&self, place: u32) -> u32 {
-        self.numbering.number(place)
-    }
-
-    /// Which unknown of this rank is at each place.
-    fn own(&self) -> Runs {
-        self.numbering.own().inverse(self.numbering.len())
-    }
-
-    /// Before the first round, of the border: the weights of others' unknowns become those that their ranks
-    /// have, and 0 where any rank has decided.
-    fn begin(&self, weights: &mut [u32]) -> Result<()> {
-        self.halo.update(self.comm, weights)?;
-        self.settle(weights)
-    }
-
-    /// After a round, of the border: the weights of what any rank has decided become 0, on all.
-    fn settle(&self, weights: &mut [u32]) -> Result<()> {
-        self.halo.settle(self.comm, weights)
-    }
-
-    /// Whether any rank has something to decide.
-    fn is_any_open(&self, is_open: bool) -> Result<bool> {
-        Ok(sums(self.comm, &[f64::from(u8::from(is_open))])? != [0.0])
-    }
 }

@@ -197,6 +197,18 @@ impl<T: Real> DeviceCsr<T> {
         }
     }
 
+    /// It in memory that other devices can use too, where it is so large that copies which other devices make
+    /// would take longer than that.
+    pub(in crate::setup) fn shared(&self) -> Result<Self> {
+        const LARGE: u64 = 16 << 20;
+        if self.bytes() < LARGE {
+            return Ok(self.clone());
+        }
+        let DeviceCsr { row_ptr, col_idx, values, .. } = self;
+        let [row_ptr, col_idx, values] = [row_ptr, col_idx, values].map(|buffer| buffer.shared_copy());
+        Ok(DeviceCsr::of_arrays(self.size, [&row_ptr?, &col_idx?, &values?]))
+    }
+
     /// It in memory of the device of `gpu`, if it is on another one, which has finished it.
     pub(in crate::setup) fn copied_to(&self, gpu: &Gpu) -> Result<Self> {
         let DeviceCsr { row_ptr, col_idx, values, .. } = self;

@@ -116,22 +116,6 @@ impl<B> Distributed<B> {
         rows.renumbered(comm, before.iter().zip(behind).map(|(before, behind)| behind - before))
     }
 
-    /// Replaces the numbers of others among those of `rows` by what their ranks have. All ranks call this.
-    pub(in crate::setup) fn update_numbers<T: Real>(
-        &self,
-        all: &mut B::Indices,
-        rows: &Numbering,
-    ) -> Result<()>
-    where
-        B: Parts<T>,
-    {
-        let comm = &**self.comm();
-        let halo = rows.halo(comm)?;
-        let sent = self.agreed(self.inner().taken(all, &halo.sent()))?;
-        let received = halo.received(comm, &sent, 1)?;
-        self.agreed(self.inner().put_at(all, &halo.places_received(), &received))
-    }
-
     /// The numbers in the whole of what `indices` are of, for each row that this rank has.
     pub(crate) fn numbers_of<T: Real>(&self, indices: &DistributedIndices<B::Indices>) -> Result<Vec<u32>>
     where
@@ -142,7 +126,7 @@ impl<B> Distributed<B> {
         Ok(places.into_iter().map(|place| values.number(place)).collect())
     }
 
-    /// `a` with other values, or some of its entries.
+    /// `a` with some of its entries alone.
     pub(crate) fn with_local<T: Real>(
         &self,
         a: &DistributedCsr<B::Csr>,
@@ -152,6 +136,18 @@ impl<B> Distributed<B> {
         B: Parts<T>,
     {
         self.of_local(local, &a.rows, &a.columns)
+    }
+
+    /// `a` with other values.
+    pub(crate) fn with_values<T: Real>(
+        &self,
+        a: &DistributedCsr<B::Csr>,
+        local: Result<B::Csr>,
+    ) -> Result<DistributedCsr<B::Csr>>
+    where
+        B: Parts<T>,
+    {
+        self.of_entries(local, (&a.rows, &a.columns), a.size.nnz)
     }
 }
 

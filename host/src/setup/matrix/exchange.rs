@@ -68,6 +68,12 @@ impl<M: Clone + Send + 'static> SentRows<M> {
         Ok(SentRows::of(rows.n_rows(), backend.csr(&Csr::in_type(&rows))?, columns).numbered(numbers))
     }
 
+    /// It where other ranks of the same process reach it fast.
+    fn shared<T: Real, B: Parts<T, Csr = M>>(self, backend: &B) -> Result<Self> {
+        let rows = self.rows.map(|(n_rows, rows)| Ok((n_rows, backend.for_other_ranks(&rows)?)));
+        Ok(SentRows { rows: rows.transpose()?, ..self })
+    }
+
     /// It where `backend` computes, of another rank of the same process.
     fn taken_over<T: Real, B: Parts<T, Csr = M>>(self, backend: &B) -> Result<Self> {
         let rows = self.rows.map(|(n_rows, rows)| Ok((n_rows, backend.of_other_rank(&rows)?)));
@@ -82,7 +88,12 @@ impl<M: Clone + Send + 'static> SentRows<M> {
     ) -> Result<Vec<Self>> {
         let (comm, backend) = (&**ranks.comm(), ranks.inner());
         if let Some(process) = comm.one_process() {
-            ranks.agreed(backend.synchronize())?;
+            let shared = |(to, rows): (usize, Self)| match ranks.is_connected() && to != comm.rank() {
+                true => rows.shared(backend),
+                false => Ok(rows),
+            };
+            let rows: Result<Vec<_>> = rows.into_iter().enumerate().map(shared).collect();
+            let rows = ranks.agreed(rows.and_then(|rows| backend.synchronize().map(|()| rows)))?;
             let received = process.hand_over(comm.rank(), rows)?;
             let taken: Result<Vec<_>> = received.into_iter().map(|rows| rows.taken_over(backend)).collect();
             return ranks.agreed(taken);

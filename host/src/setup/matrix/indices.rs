@@ -34,7 +34,7 @@ impl DeviceIndices {
         self.buffer.address as *mut u32
     }
 
-    pub(in crate::setup) fn to_host(&self) -> Result<Vec<u32>> {
+    pub(crate) fn to_host(&self) -> Result<Vec<u32>> {
         download(&self.buffer, self.len, 0u32)
     }
 }
@@ -47,13 +47,21 @@ impl Gpu {
             // They are shorter than their runs.
             return DeviceIndices::from_slice(self.device(), &numbers.expanded());
         }
+        self.numbers_in_runs(n, runs, 1)
+    }
+
+    /// `n` numbers, in each run, given by its first index and number, by so much more than the last.
+    pub(in crate::setup) fn numbers_in_runs(
+        &self,
+        n: usize,
+        runs: &[[u32; 2]],
+        step: u32,
+    ) -> Result<DeviceIndices> {
         let out = DeviceIndices::new(self.device(), n)?;
         let pairs = Buffer::from_slice(self.device(), runs.as_flattened())?;
-        let runs = runs.len() as u64;
-        let kernel =
-            numbers_of_runs { n: n as u64, runs, pairs: pairs.address as *const u32, out: out.ptr_mut() };
+        let (runs, pairs) = (runs.len() as u64, pairs.address as *const u32);
         // SAFETY: the first run begins at 0, and the arrays were made for so many numbers and runs.
-        unsafe { self.launch(n, &kernel) }?;
+        unsafe { self.launch(n, &numbers_of_runs { n: n as u64, runs, pairs, step, out: out.ptr_mut() }) }?;
         Ok(out)
     }
 }

@@ -16,7 +16,7 @@ type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 
 impl<T: Real, B: Parts<T> + Borders<T>> NearNullSpaces<T> for Distributed<B> {
     fn magnitudes(&self, a: &DistributedCsr<B::Csr>) -> Result<DistributedCsr<B::Csr>> {
-        self.with_local(a, self.inner().magnitudes(&a.local))
+        self.with_values(a, self.inner().magnitudes(&a.local))
     }
 
     fn nodes(&self, a: &DistributedCsr<B::Csr>, unknowns: usize) -> Result<Indices<T, B>> {

@@ -1,12 +1,15 @@
 //! [`Parts`] on a device: what is put together stays there, and what other ranks sent goes there.
 
+use std::ops::Range;
 use std::ptr::null;
 
 use cuda_std::Real;
 use gpu_kernels::setup::parts::{
-    Choice, Numbers, entries_at, mark_own, numbers_of_marked, numbers_through, part_elements, part_entries,
-    part_lengths, put_numbers, rows_in_places, take_numbers,
+    Choice, Numbers, entries_at, mark_counted, mark_own, numbers_of_marked, numbers_through,
+    numbers_through_runs, part_elements, part_entries, part_lengths, put_numbers, rows_in_places,
+    take_numbers,
 };
+use gpu_kernels::setup::transpose::count_rows;
 use gpu_kernels::setup::twins::list_rows;
 
 use super::Parts;
@@ -14,12 +17,13 @@ use crate::backend::Memory;
 use crate::backend::gpu::buffer::Buffer;
 use crate::backend::gpu::matrix::log2_lanes as lanes_of;
 use crate::backend::gpu::{DeviceVector, Gpu};
-use crate::comm::{Block, Inside, NOWHERE, Runs};
+use crate::comm::{Block, Inside, NOWHERE, Numbering, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
-use crate::setup::Transposes;
 use crate::setup::matrix::device::DeviceCsr;
+use crate::setup::matrix::distributed::only_alone;
 use crate::setup::matrix::indices::DeviceIndices;
+use crate::setup::others::{OnDevice, Others};
 
 impl<T: Real> Parts<T> for Gpu {
     fn put_together(
@@ -29,36 +33,14 @@ impl<T: Real> Parts<T> for Gpu {
         places: &Runs,
         below: &DeviceCsr<T>,
     ) -> Result<DeviceCsr<T>> {
-        let rows = source.len();
-        let ([source, places], log2_lanes) = ([self.numbers(source)?, self.numbers(places)?], a.log2_lanes());
-        let choice = Choice { source: source.0, n_upper: a.size.n_rows as u64, places: places.0 };
-        let lengths = Buffer::new(self.device(), (rows + 1) * size_of::<u32>())?;
-        let kernel = part_lengths {
-            n: rows as u64,
-            log2_lanes,
-            choice,
-            upper: a.pattern(),
-            lower: below.pattern(),
-            lengths: lengths.address as *mut u32,
-        };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
-        let whole = self.csr_of_lengths::<T>(lengths, rows, below.size.n_cols)?;
-        // Lanes go on together: a row is to take one step of theirs.
-        let log2_lanes = lanes_of(a.size.n_rows, 4 * a.size.nnz);
-        let kernel = part_entries::<T> {
-            n: rows as u64,
-            log2_lanes,
-            choice,
-            upper: a.rows(),
-            lower: below.rows(),
-            row_ptr: whole.row_ptr(),
-            columns: whole.col_idx_mut(),
-            values: whole.values_mut(),
-        };
-        // SAFETY: the matrices are valid, and the arrays were made for their sizes.
-        unsafe { self.launch(rows << log2_lanes, &kernel) }?;
-        Ok(whole)
+        let [rows, places] = [self.numbers(source)?, self.numbers(places)?];
+        let choice = Choice { source: rows.0, n_upper: a.size.n_rows as u64, places: places.0 };
+        // SAFETY: the rows are those of both matrices, and there is a place for each column.
+        unsafe { self.chosen(choice, source.len(), a, below) }
+    }
+
+    fn for_other_ranks(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
+        a.shared()
     }
 
     fn of_other_rank(&self, a: &DeviceCsr<T>) -> Result<DeviceCsr<T>> {
@@ -78,9 +60,17 @@ impl<T: Real> Parts<T> for Gpu {
         block.map(|(Block { rows, .. }, a)| DeviceCsr::upload_rows(self, a, rows.clone())).transpose()
     }
 
-    /// The rows of the transpose that have entries.
     fn columns_with_entries(&self, a: &DeviceCsr<T>) -> Result<Vec<u32>> {
-        self.rows_in_places(&self.transpose(a)?, &Runs::from(0..a.size.n_rows))
+        let (nnz, columns) = (a.size.nnz, a.size.n_cols);
+        let marks = Buffer::zeroed(self.device(), (columns + 1) * size_of::<u32>())?;
+        let counts = marks.address as *mut u32;
+        let count = count_rows { nnz: nnz as u64, columns: a.col_idx(), lengths: counts };
+        // SAFETY: the matrix is valid, and there is a count for each column.
+        unsafe {
+            self.launch(nnz, &count)?;
+            self.launch(columns, &mark_counted { n: columns as u64, counts })?;
+        }
+        self.listed(DeviceIndices { len: columns, buffer: marks })?.to_host()
     }
 
     fn entries_at(&self, a: &DeviceCsr<T>, rows: &Runs, columns: &Runs) -> Result<Vec<T>> {
@@ -111,25 +101,29 @@ impl<T: Real> Parts<T> for Gpu {
         Ok(found.chunks(2).map(|ends| u64::from(ends[1] - ends[0])).sum())
     }
 
-    fn rows_in_places(&self, a: &DeviceCsr<T>, places: &Runs) -> Result<Vec<u32>> {
-        let (places, rows) = (self.numbers_of_runs(places)?, a.size.n_rows);
-        let before = self.room_for_one_more(rows)?;
-        let n = rows as u64;
-        let kernel = rows_in_places {
-            n,
-            log2_lanes: a.log2_lanes(),
-            a: a.pattern(),
-            places: places.ptr(),
-            marks: before.ptr_mut(),
+    fn rows_in_places(&self, a: &DeviceCsr<T>, rows: &Runs, places: &Runs) -> Result<DeviceIndices> {
+        self.rows_by_places(a, rows, places, false)
+    }
+
+    fn rows_outside(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: &Runs,
+        inside: &Runs,
+    ) -> Result<(DeviceIndices, DeviceCsr<T>)> {
+        let columns = a.size.n_cols;
+        let found = self.rows_by_places(a, rows, &inside.inverse(columns), true)?;
+        // SAFETY: these are some of the rows.
+        let chosen = match rows.as_range() {
+            Some(Range { start: 0, .. }) => found.clone(),
+            _ => unsafe { self.numbers_at(self.numbers_of_runs(rows)?.ptr(), &found) }?,
         };
-        // SAFETY: the matrix is valid, and the arrays were made for its size.
-        unsafe { self.launch_on_rows(a, &kernel) }?;
-        let count = self.row_pointers(&before.buffer, rows)? as usize;
-        let found = self.room_for_one_more(count)?;
-        let kernel = list_rows { n, numbers: before.ptr(), rows: found.ptr_mut() };
-        // SAFETY: there is room for all that are marked, and one more.
-        unsafe { self.launch(rows, &kernel) }?;
-        found.to_host()
+        let outside = inside.complement(columns);
+        let (places, below) = (outside.inverse(columns), self.without_rows(outside.len())?);
+        let (source, places) = (Numbers::of_table(chosen.ptr()), self.numbers(&places)?);
+        let choice = Choice { source, n_upper: a.size.n_rows as u64, places: places.0 };
+        // SAFETY: the matrix has these rows, and there is a place for each column.
+        Ok((found.clone(), unsafe { self.chosen(choice, found.len, a, &below) }?))
     }
 
     fn elements(
@@ -167,6 +161,21 @@ impl<T: Real> Parts<T> for Gpu {
         unsafe { self.put_numbers_at(all.ptr_mut(), &places, numbers) }
     }
 
+    fn update_numbers(&self, numbers: &mut DeviceIndices, others: &Others) -> Result<()> {
+        // SAFETY: there is a number for each unknown.
+        unsafe { OnDevice::of(self, others)?.update(self, numbers.ptr_mut()) }
+    }
+
+    fn update_elements(&self, v: &mut DeviceVector<T>, others: &Others) -> Result<()> {
+        let neighbours = others.neighbours(self)?.ok_or_else(|| only_alone("vectors through the host"))?;
+        // SAFETY: there is an element for each unknown.
+        unsafe { neighbours.update(self, v.ptr_mut()) }
+    }
+
+    fn owners(&self, unknowns: &Numbering) -> Result<DeviceIndices> {
+        self.numbers_in_runs(unknowns.len(), &unknowns.owners(), 0)
+    }
+
     fn marked_before(&self, marks: &DeviceIndices, own: &Runs) -> Result<DeviceIndices> {
         let n = marks.len;
         let own = self.numbers_of_runs(&own.inverse(n))?;
@@ -201,14 +210,105 @@ impl<T: Real> Parts<T> for Gpu {
         Ok(out)
     }
 
+    fn through_runs(&self, first: &DeviceIndices, second: &Runs) -> Result<DeviceIndices> {
+        let (n, out) = (first.len, DeviceIndices::new(self.device(), first.len)?);
+        let pairs = Buffer::from_slice(self.device(), second.runs().as_flattened())?;
+        let kernel = numbers_through_runs {
+            n: n as u64,
+            first: first.ptr(),
+            runs: second.runs().len() as u64,
+            pairs: pairs.address as *const u32,
+            out: out.ptr_mut(),
+        };
+        // SAFETY: the arrays were made for so many, and the first has indices of the second.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(out)
+    }
+
     fn noise_of(&self, numbers: &Runs, d: &DeviceVector<T>, n: usize) -> Result<DeviceVector<T>> {
         self.noise_at(Some(&self.numbers_of_runs(numbers)?), d, n)
     }
 }
 
 impl Gpu {
+    /// `n` rows that are chosen of two matrices.
+    ///
+    /// # Safety
+    /// The rows are those of the matrices, `a` above, and there is a place for each column of `a`.
+    unsafe fn chosen<T: Real>(
+        &self,
+        choice: Choice,
+        n: usize,
+        a: &DeviceCsr<T>,
+        below: &DeviceCsr<T>,
+    ) -> Result<DeviceCsr<T>> {
+        let (lengths, log2_lanes) = (Buffer::new(self.device(), (n + 1) * size_of::<u32>())?, a.log2_lanes());
+        let kernel = part_lengths {
+            n: n as u64,
+            log2_lanes,
+            choice,
+            upper: a.pattern(),
+            lower: below.pattern(),
+            lengths: lengths.address as *mut u32,
+        };
+        // SAFETY: the matrices are valid, and there is room for so many lengths; and the caller's promise.
+        unsafe { self.launch(n << log2_lanes, &kernel) }?;
+        let whole = self.csr_of_lengths::<T>(lengths, n, below.size.n_cols)?;
+        // Lanes go on together: a row is to take one step of theirs.
+        let log2_lanes = lanes_of(a.size.n_rows, 4 * a.size.nnz);
+        let kernel = part_entries::<T> {
+            n: n as u64,
+            log2_lanes,
+            choice,
+            upper: a.rows(),
+            lower: below.rows(),
+            row_ptr: whole.row_ptr(),
+            columns: whole.col_idx_mut(),
+            values: whole.values_mut(),
+        };
+        // SAFETY: as above, and there is room for the entries.
+        unsafe { self.launch(n << log2_lanes, &kernel) }?;
+        Ok(whole)
+    }
+
+    /// Which of these rows have an entry in a column with a place, or, `without` one, in one that has none.
+    fn rows_by_places<T: Real>(
+        &self,
+        a: &DeviceCsr<T>,
+        rows: &Runs,
+        places: &Runs,
+        without: bool,
+    ) -> Result<DeviceIndices> {
+        let n = rows.len();
+        let (marks, log2_lanes) = (self.room_for_one_more(n)?, a.log2_lanes());
+        let [rows, places] = [self.numbers(rows)?, self.numbers(places)?];
+        let kernel = rows_in_places {
+            n: n as u64,
+            log2_lanes,
+            a: a.pattern(),
+            rows: rows.0,
+            places: places.0,
+            without: without.into(),
+            marks: marks.ptr_mut(),
+        };
+        // SAFETY: the matrix is valid and has these rows, and the arrays were made for their number.
+        unsafe { self.launch(n << log2_lanes, &kernel) }?;
+        self.listed(marks)
+    }
+
+    /// The places that are marked with 1, where there is room for one more mark; the marks are lost.
+    fn listed(&self, marks: DeviceIndices) -> Result<DeviceIndices> {
+        let n = marks.len;
+        let count = self.row_pointers(&marks.buffer, n)? as usize;
+        let found = self.room_for_one_more(count)?;
+        let kernel = list_rows { n: n as u64, numbers: marks.ptr(), rows: found.ptr_mut() };
+        // SAFETY: there is room for all that are marked, and one more.
+        unsafe { self.launch(n, &kernel) }?;
+        Ok(found)
+    }
+
     /// Numbers for kernels, and the table that they may be in.
-    fn numbers(&self, runs: &Runs) -> Result<(Numbers, Option<DeviceIndices>)> {
+    pub(in crate::setup) fn numbers(&self, runs: &Runs) -> Result<(Numbers, Option<DeviceIndices>)> {
         let mut first = 0;
         let mut some = runs.iter_runs().filter_map(|(number, count)| {
             first += count as u32;
@@ -220,7 +320,7 @@ impl Gpu {
             return Ok((Numbers { table: null(), first, count, number }, None));
         }
         let table = self.numbers_of_runs(runs)?;
-        Ok((Numbers { table: table.ptr(), first: 0, count: 0, number: 0 }, Some(table)))
+        Ok((Numbers::of_table(table.ptr()), Some(table)))
     }
 
     /// So many numbers, undefined, with room for one more behind them.
@@ -242,6 +342,24 @@ impl Gpu {
         // SAFETY: the caller's promise.
         unsafe { self.launch(n, &kernel) }?;
         Ok(some)
+    }
+
+    /// Replaces the numbers of `all` at these places by what `change` makes of them on the host.
+    ///
+    /// # Safety
+    /// As of [`Gpu::put_numbers_at`].
+    pub(in crate::setup) unsafe fn change_numbers_at(
+        &self,
+        all: *mut u32,
+        places: &DeviceIndices,
+        change: impl FnOnce(&mut [u32]) -> Result<()>,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut on_host = self.numbers_at(all, places)?.to_host()?;
+            change(&mut on_host)?;
+            self.put_numbers_at(all, places, &on_host)
+        }
     }
 
     /// Replaces the numbers of `all` at these places by as many others.

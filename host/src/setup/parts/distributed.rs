@@ -12,6 +12,7 @@ use crate::matrix::{BlockCsr, Csr};
 use crate::setup::matrix::Blocks;
 use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
 use crate::setup::matrix::exchange::{Received, SentRows};
+use crate::setup::others::Others;
 
 impl<B> Distributed<B> {
     /// The matrix of whose nodes of this rank `a` has the rows in its own columns, and `whole` those of
@@ -63,32 +64,6 @@ impl<B> Distributed<B> {
         let rows = Arc::new(columns.of_own(self.comm().rank()));
         let places = columns.numbers().inverse(columns.total());
         self.of_local(self.taken_out(&Runs::from(0..rows.len()), &there, &places), &rows, &columns)
-    }
-
-    /// The rows of this rank: those in its own columns, and the rest of them. All ranks call this.
-    pub(crate) fn split<T: Real>(
-        &self,
-        a: &Blocks<DistributedCsr<B::Csr>>,
-    ) -> Result<(Blocks<B::Csr>, Border)>
-    where
-        B: Parts<T>,
-    {
-        let (rows, columns) = (&a.first().rows, &a.first().columns);
-        let places = columns.own().inverse(columns.len());
-        let local = a.map(|plane| self.agreed(self.taken_out(rows.own(), &plane.local, &places)))?;
-        let (block, rank) = (a.block(), self.comm().rank());
-        let (at_border, outside) = self.outside(a)?;
-        let own = at_border.places_in(rows.own());
-        let of_nodes = own.iter_runs().map(|(node, count)| (node * block as u32, count * block));
-        let border_rows = of_nodes.collect::<Runs>().expanded();
-        let border = match block {
-            1 => Border::of_rows(&**self.comm(), &outside[0], border_rows, columns)?,
-            _ => {
-                let entries: Csr<T> = BlockCsr::from_planes(&outside).to_csr();
-                Border::of_rows(&**self.comm(), &entries, border_rows, &columns.written_out(rank, block))?
-            }
-        };
-        Ok((local, border))
     }
 
     /// `b` with the rows of `wanted`, those of others from the ranks that have them.
@@ -147,7 +122,7 @@ impl<B> Distributed<B> {
     }
 
     /// The same of rows of its own alone, in as many columns as have a place.
-    fn taken_out<T: Real>(&self, source: &Runs, a: &B::Csr, places: &Runs) -> Result<B::Csr>
+    pub(super) fn taken_out<T: Real>(&self, source: &Runs, a: &B::Csr, places: &Runs) -> Result<B::Csr>
     where
         B: Parts<T>,
     {
@@ -244,39 +219,11 @@ impl<B> Distributed<B> {
     {
         let inner = self.inner();
         let places = columns.inverse(a.columns.len());
-        let (mut rows, mut numbers) = (Runs::default(), Runs::default());
-        let mut walk = a.rows.walk();
-        for row in inner.rows_in_places(&a.local, &places)? {
-            let [number, owner] = walk(row);
-            if owner as usize == self.comm().rank() {
-                rows.push(row, 1);
-                numbers.push(number, 1);
-            }
-        }
+        let found = inner.rows_in_places(&a.local, a.rows.own(), &places)?;
+        let rows = inner.indices_to_host(&found)?.into_iter().collect::<Runs>().then(a.rows.own());
+        let numbers = rows.then(&a.rows.numbers());
         let sent = self.taken_out(&rows, &a.local, &places)?;
         Ok(SentRows::of(rows.len(), sent, a.columns.rows_at(columns)).numbered(numbers))
-    }
-
-    /// Places of this rank's rows with columns of others, and on the host the entries that they have there:
-    /// column k is the k-th of others.
-    #[allow(clippy::type_complexity)]
-    fn outside<T: Real>(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<(Runs, Vec<Arc<Csr<T>>>)>
-    where
-        B: Parts<T>,
-    {
-        let (inner, rows, columns) = (self.inner(), &a.first().rows, &a.first().columns);
-        let others = columns.others().inverse(columns.len());
-        let found = inner.rows_in_places(&a.first().local, &others).and_then(|mut at_border| {
-            let rank = self.comm().rank() as u32;
-            at_border.retain(|&row| rows.owner(row) == rank);
-            let at_border: Runs = at_border.into_iter().collect();
-            let plane = |plane: &DistributedCsr<B::Csr>| {
-                inner.csr_to_host(&self.taken_out(&at_border, &plane.local, &others)?)
-            };
-            let outside = a.planes().iter().map(plane).collect::<Result<_>>()?;
-            Ok((at_border, outside))
-        });
-        self.agreed(found)
     }
 
     /// [`Matrices::surrounded`](crate::setup::Matrices::surrounded) of a plane.
@@ -409,10 +356,17 @@ impl<B> Distributed<B> {
     where
         B: Parts<T>,
     {
-        let comm = &**self.comm();
+        let (comm, inner) = (&**self.comm(), self.inner());
+        if per_row == 1 && self.is_connected() {
+            let all = inner.elements(&rows.own().inverse(rows.len()), 1, own, &[]);
+            // Where this rank alone has come to an end, the others, which wait for it, are told at the end.
+            let mut all = all?;
+            inner.update_elements(&mut all, &Others::of(self, rows))?;
+            return Ok(all);
+        }
         let halo = rows.halo(comm)?;
         let asked = halo.sent().places_in(rows.own());
-        let sent = self.inner().elements(&asked, per_row, own, &[]);
+        let sent = inner.elements(&asked, per_row, own, &[]);
         let sent = self.agreed(sent.and_then(|sent| self.inner().to_host(&sent)))?;
         let sent: Vec<f64> = sent.into_iter().map(Real::to_f64).collect();
         let received: Vec<T> = halo.received(comm, &sent, per_row)?.into_iter().map(T::from_f64).collect();

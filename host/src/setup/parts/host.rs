@@ -6,11 +6,12 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::cpu::Cpu;
-use crate::comm::{Inside, NOWHERE, Runs, columns_with_entries};
+use crate::comm::{Inside, NOWHERE, Numbering, Runs, columns_with_entries, entries_outside};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::parallel::*;
 use crate::setup::diagonal::host::noise_of;
+use crate::setup::others::Others;
 
 /// Rows that a thread looks at, at least.
 const LEAST_ROWS: usize = 4096;
@@ -50,6 +51,10 @@ impl<T: Real> Parts<T> for Cpu {
     }
 
     /// It is on the host.
+    fn for_other_ranks(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
+        Ok(a.clone())
+    }
+
     fn of_other_rank(&self, a: &Arc<Csr<T>>) -> Result<Arc<Csr<T>>> {
         Ok(a.clone())
     }
@@ -71,17 +76,40 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(rows.iter().map(|i| a.row_len(i as usize) as u64).sum())
     }
 
-    fn rows_in_places(&self, a: &Arc<Csr<T>>, places: &Runs) -> Result<Vec<u32>> {
+    fn rows_in_places(&self, a: &Arc<Csr<T>>, rows: &Runs, places: &Runs) -> Result<Vec<u32>> {
+        let (rows, places) = (rows.expanded(), places.expanded());
+        let is_there = |&k: &u32| {
+            let columns = a.row(rows[k as usize] as usize).0;
+            columns.iter().any(|&j| places[j as usize] != NOWHERE)
+        };
+        Ok((0..rows.len() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(is_there))
+    }
+
+    fn in_places(&self, a: &Arc<Csr<T>>, places: &Runs, n_cols: usize) -> Result<Arc<Csr<T>>> {
         let places = places.expanded();
-        let is_there = |&i: &u32| a.row(i as usize).0.iter().any(|&j| places[j as usize] != NOWHERE);
-        Ok((0..a.n_rows() as u32).into_par_iter().with_min_len(LEAST_ROWS).filter_collect(is_there))
+        let row = |i: usize| {
+            let (columns, values) = a.row(i);
+            columns.iter().map(|&j| places[j as usize]).zip(values.iter().copied())
+        };
+        Ok(Arc::new(entries_outside(a.n_rows(), row, n_cols)))
+    }
+
+    fn rows_outside(&self, a: &Arc<Csr<T>>, rows: &Runs, inside: &Runs) -> Result<(Vec<u32>, Arc<Csr<T>>)> {
+        let outside = inside.complement(a.n_cols());
+        let places = outside.inverse(a.n_cols());
+        let found = self.rows_in_places(a, rows, &places)?;
+        let chosen = found.iter().map(|&k| rows.get(k as usize)).collect();
+        let entries = self.put_together(&chosen, a, &places, &self.without_rows(outside.len())?)?;
+        Ok((found, entries))
     }
 
     fn elements(&self, source: &Runs, per_row: usize, v: &Vec<T>, below: &[T]) -> Result<Vec<T>> {
         let n_upper = v.len() / per_row;
+        let zeros = vec![T::ZERO; per_row];
         let row = |row: u32| match row as usize {
-            row if row < n_upper => &v[per_row * row..][..per_row],
-            row => &below[per_row * (row - n_upper)..][..per_row],
+            at if at < n_upper => &v[per_row * at..][..per_row],
+            _ if row == NOWHERE => &zeros[..],
+            at => &below[per_row * (at - n_upper)..][..per_row],
         };
         Ok(source.iter().flat_map(row).copied().collect())
     }
@@ -93,6 +121,19 @@ impl<T: Real> Parts<T> for Cpu {
     fn put_at(&self, all: &mut Vec<u32>, places: &Runs, numbers: &[u32]) -> Result<()> {
         places.iter().zip(numbers).for_each(|(place, &number)| all[place as usize] = number);
         Ok(())
+    }
+
+    fn update_numbers(&self, numbers: &mut Vec<u32>, others: &Others) -> Result<()> {
+        let border = others.border()?;
+        let mut of_border = border.places.elements(numbers);
+        border.update(&mut of_border)?;
+        border.places.iter().zip(of_border).for_each(|(place, number)| numbers[place as usize] = number);
+        Ok(())
+    }
+
+    fn owners(&self, unknowns: &Numbering) -> Result<Vec<u32>> {
+        let owners = unknowns.rows().flat_map(|(_, count, owner)| std::iter::repeat_n(owner, count));
+        Ok(owners.collect())
     }
 
     fn marked_before(&self, marks: &Vec<u32>, own: &Runs) -> Result<Vec<u32>> {
@@ -114,6 +155,11 @@ impl<T: Real> Parts<T> for Cpu {
 
     fn through(&self, first: &Vec<u32>, second: &Vec<u32>) -> Result<Vec<u32>> {
         let of = |&place: &u32| if place == NOWHERE { NOWHERE } else { second[place as usize] };
+        Ok(first.par_iter().with_min_len(LEAST_ROWS).map(of).collect())
+    }
+
+    fn through_runs(&self, first: &Vec<u32>, second: &Runs) -> Result<Vec<u32>> {
+        let of = |&index: &u32| if index == NOWHERE { NOWHERE } else { second.get(index as usize) };
         Ok(first.par_iter().with_min_len(LEAST_ROWS).map(of).collect())
     }
 

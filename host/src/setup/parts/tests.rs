@@ -42,9 +42,35 @@ fn agrees<T: Real, B: Parts<T>>(b: &B) {
             let whole = b.csr_to_host(&whole).unwrap();
             assert_eq!(dense(&whole.cast()), expected(source, &a, places, &below));
         }
-        let found = b.rows_in_places(&on_b, &to).unwrap();
-        let is_there = |i: &u32| (0..50).any(|j| places[j] != NOWHERE && a[*i as usize][j] != 0.0);
-        assert_eq!(found, (0..rows as u32).filter(is_there).collect::<Vec<_>>());
+        let host = |numbers: B::Indices| b.indices_to_host(&numbers).unwrap();
+        // All rows, some that follow each other, and others.
+        let some_rows = [Runs::from(0..rows), Runs::from(rows / 3..rows), runs(&[0, rows as u32 / 2])];
+        for chosen in &some_rows {
+            let row = |k: u32| &a[chosen.get(k as usize) as usize];
+            let found_where = |is_there: &dyn Fn(usize) -> bool| {
+                let is_found = |&k: &u32| (0..50).any(|j| is_there(j) && row(k)[j] != 0.0);
+                (0..chosen.len() as u32).filter(is_found).collect::<Vec<_>>()
+            };
+            let found = b.rows_in_places(&on_b, chosen, &to).unwrap();
+            assert_eq!(host(found), found_where(&|j| places[j] != NOWHERE));
+            for inside in [Runs::from(9..41), Runs::default(), runs(&[3, 4, 20, 49])] {
+                let is_outside = |j: usize| inside.position(j as u32).is_none();
+                let (found, entries) = b.rows_outside(&on_b, chosen, &inside).unwrap();
+                let found = host(found);
+                assert_eq!(found, found_where(&is_outside));
+                let outside = |&k: &u32| (0..50).filter(|&j| is_outside(j)).map(|j| row(k)[j]).collect();
+                let expected: Dense = found.iter().map(outside).collect();
+                assert_eq!(dense(&b.csr_to_host(&entries).unwrap().cast()), expected);
+            }
+        }
+        // Columns that change places.
+        for moved in [Runs::from(0..50), (20..50).chain(0..20).collect()] {
+            let there = b.csr_to_host(&b.in_places(&on_b, &moved, 50).unwrap()).unwrap();
+            assert!((0..rows).all(|i| there.row(i).0.is_sorted()));
+            let at = |row: &Vec<f64>, j: u32| row[moved.iter().position(|place| place == j).unwrap()];
+            let expected: Dense = a.iter().map(|row| (0..50).map(|j| at(row, j)).collect()).collect();
+            assert_eq!(dense(&there.cast()), expected);
+        }
         let some: Runs = (0..rows as u32).rev().step_by(3).collect();
         let entries: u64 =
             some.iter().map(|i| a[i as usize].iter().filter(|v| **v != 0.0).count() as u64).sum();

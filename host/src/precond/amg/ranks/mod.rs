@@ -37,7 +37,7 @@ use below::AtRoot;
 pub(crate) use from_rows::amg_from_rows;
 pub(crate) use known::Known;
 pub(crate) use own_rows::OwnRows;
-use part::Part;
+use part::{Joins, Part};
 use together::{SetsUp, Together};
 use whole::{Whole, count_of, least_rows};
 
@@ -165,7 +165,7 @@ struct OnRanks<S: Real, B: Borders<S>> {
     bytes: u64,
 }
 
-fn set_up<T: Real, S: Real, B: Precisions<T, S> + Borders<T> + Borders<S>>(
+fn set_up<T: Real, S: Real, B: Joins<T, S> + Borders<T>>(
     backend: &Distributed<B>,
     n: usize,
     params: &Params,

@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use crate::backend::distributed::{Borders, Distributed, DistributedMatrix};
 use crate::backend::{Memory, Operator, Products};
-use crate::comm::{Border, Comm, Piece, Reader, Writer, agree_within};
+use crate::comm::{Comm, Piece, Reader, Writer, agree_within};
 use crate::error::{Error, Result};
 use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Csr};
@@ -15,7 +15,13 @@ use crate::precond::amg::level::{Correction, Level, LevelMatrix, Vectors};
 use crate::precond::amg::params::{Cycle, Params};
 use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Sweeps;
-use crate::setup::{BlockMatrices, Blocks, Formats, Matrices, Size};
+use crate::setup::parts::{PartBorder, border_on};
+use crate::setup::{Blocks, BorderFormat, Formats, Matrices, Parts, Size};
+
+/// Backends on which ranks join their rows of the matrices of a level.
+pub trait Joins<T: Real, S: Real>: Precisions<T, S> + Parts<T> + Borders<S> + BorderFormat<T, S> {}
+
+impl<T: Real, S: Real, B: Precisions<T, S> + Parts<T> + Borders<S> + BorderFormat<T, S>> Joins<T, S> for B {}
 
 /// The rows that one rank has of a matrix of a level, on the host.
 pub struct PieceOfMatrix {
@@ -25,21 +31,21 @@ pub struct PieceOfMatrix {
 }
 
 /// The same where they are computed with: those in its own columns, and their border.
-pub struct PartOfMatrix<M> {
+pub struct PartOfMatrix<M, I> {
     pub local: Blocks<M>,
-    pub border: Border,
+    pub border: PartBorder<M, I>,
     pub pivot: Option<Pivot>,
 }
 
+/// A part of a matrix of T on B.
+pub type PartOn<T, B> = PartOfMatrix<<B as Matrices<T>>::Csr, <B as Matrices<T>>::Indices>;
+
 impl PieceOfMatrix {
     /// It where `backend` computes, of nodes of `block` unknowns.
-    pub fn part<T: Real, B: BlockMatrices<T>>(
-        self,
-        backend: &B,
-        block: usize,
-    ) -> Result<PartOfMatrix<B::Csr>> {
+    pub fn part<T: Real, B: Parts<T>>(self, backend: &B, block: usize) -> Result<PartOn<T, B>> {
         let PieceOfMatrix { piece: Piece { local, border }, pivot } = self;
-        Ok(PartOfMatrix { local: backend.in_planes(&Csr::in_type(local.csr()), block)?, border, pivot })
+        let local = backend.in_planes(&Csr::in_type(local.csr()), block)?;
+        Ok(PartOfMatrix { local, border: border_on(backend, &border)?, pivot })
     }
 }
 
@@ -81,7 +87,7 @@ impl Part {
     }
 
     /// The level, the `l`-th, of this rank, in S.
-    pub fn level<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+    pub fn level<T: Real, S: Real, B: Joins<T, S>>(
         self,
         backend: &Distributed<B>,
         l: usize,
@@ -136,28 +142,23 @@ fn unknown() -> Error {
 }
 
 /// The rows of a matrix as they are multiplied, in S. All ranks call this, also after an error.
-pub fn matrix<T: Real, S: Real, B: Precisions<T, S> + Borders<S>>(
+pub fn matrix<T: Real, S: Real, B: Joins<T, S>>(
     backend: &Distributed<B>,
-    part: Result<PartOfMatrix<<B as Matrices<T>>::Csr>>,
+    part: Result<PartOn<T, B>>,
     params: &Params,
 ) -> Result<LevelMatrix<DistributedMatrix<S, B>>> {
     let inner = backend.inner();
     let made = part.and_then(|PartOfMatrix { local, border, pivot }| {
-        Ok((
-            operator::<T, S, B>(inner, &local, pivot, params)?,
-            local.block(),
-            Matrices::<T>::size(inner, local.first()),
-            border,
-        ))
+        let (block, plane) = (local.block(), Matrices::<T>::size(inner, local.first()));
+        let (n_rows, n_cols) = (block * plane.n_rows, block * plane.n_cols);
+        let operator = operator::<T, S, B>(inner, &local, pivot, params)?;
+        let of_border = border.operator::<T, S, B>(inner, n_rows)?;
+        let nnz = block * block * plane.nnz + of_border.1[1];
+        Ok((Size { n_rows, n_cols, nnz }, operator, of_border, border.links))
     });
     // Ranks join their rows together: none where another has come to an end.
-    let (operator, block, plane, border) = agree_within(&**backend.comm(), made)?;
-    let size = Size {
-        n_rows: block * plane.n_rows,
-        n_cols: block * plane.n_cols,
-        nnz: block * block * plane.nnz + border.entries.nnz(),
-    };
-    Ok(LevelMatrix::new(size, backend.assembled(operator, &border)?))
+    let (size, operator, border, links) = agree_within(&**backend.comm(), made)?;
+    Ok(LevelMatrix::new(size, backend.assembled_there(operator, border, &links)?))
 }
 
 /// The rows in their own columns.

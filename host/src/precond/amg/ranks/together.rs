@@ -6,7 +6,7 @@ use cuda_std::Real;
 
 use super::known::Known;
 use super::own_rows::OwnRows;
-use super::part::{level, matrix};
+use super::part::{Joins, level, matrix};
 use super::rows::{part, rounded};
 use super::space::OnHost;
 use super::whole::least_rows;
@@ -26,7 +26,7 @@ use crate::precond::amg::precisions::Precisions;
 use crate::precond::amg::smoother::Input;
 use crate::precond::amg::{Above, Amg, LevelInfo};
 use crate::setup::{
-    Blocks, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, Parts, RoundedRows, Size,
+    Blocks, BorderFormat, DistributedCsr, IndependentSetsOnRanks, Interpolation, Matrices, RoundedRows, Size,
 };
 
 /// What a rank has of a hierarchy.
@@ -41,12 +41,12 @@ pub struct Together<T: Real, S: Real, B: Precisions<T, S> + Borders<S>> {
 
 /// Backends on which ranks set levels up together.
 pub trait SetsUp<T: Real, S: Real>:
-    Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T> + Parts<T> + RoundedRows<T>
+    Joins<T, S> + Borders<T> + BorderFormat<T, T> + IndependentSetsOnRanks<T> + RoundedRows<T>
 {
 }
 
 impl<T: Real, S: Real, B> SetsUp<T, S> for B where
-    B: Precisions<T, S> + Borders<T> + Borders<S> + IndependentSetsOnRanks<T> + Parts<T> + RoundedRows<T>
+    B: Joins<T, S> + Borders<T> + BorderFormat<T, T> + IndependentSetsOnRanks<T> + RoundedRows<T>
 {
 }
 
