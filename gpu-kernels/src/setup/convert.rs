@@ -9,6 +9,7 @@ use cuda_std::{
 
 use super::interpolate::Rows;
 use super::parts::Numbers;
+use super::sub_warp::{SubWarp, any};
 use crate::monitor::Guard;
 use crate::reduce::{Max, Reduction, grid_reduce};
 use crate::sizes::{BLOCK, SLICE};
@@ -395,34 +396,64 @@ pub unsafe fn reach_of_rows<T: Real>(
 #[kernel(T = [f32, f64])]
 pub unsafe fn round_rows<T: Real>(
     n: u64,
+    log2_lanes: u32,
     a: Rows<T>,
     rows: Numbers,
     diagonal: *const u32,
     compression: Compression,
     rounded: *mut T,
 ) {
-    let mut k = thread::index_x();
+    let sub_warp = SubWarp::in_step(log2_lanes);
     // SAFETY: the launcher's arrays fit the matrix.
     unsafe {
-        while k < n as usize {
-            let i = rows.of(k) as usize;
-            let (start, end) = a.pattern.range(i);
-            let pivot = pivot_of_row(a, i, k, diagonal);
-            let mut lost = 0.0;
-            for e in start..end {
-                let value = a.values.ld_nc(e).to_f64() as f32;
-                let near = compression.round(value);
-                if pivot != Some(e) {
-                    lost += value - near;
+        sub_warp.for_each_row(n as usize, |k| {
+            let row = k.map(|k| (rows.of(k) as usize, k));
+            let (start, end) = row.map_or((0, 0), |(i, _)| a.pattern.range(i));
+            let pivot = match row {
+                Some((i, k)) if !diagonal.is_null() => a.find(i, diagonal.ld_nc(k)),
+                _ if !diagonal.is_null() => None,
+                _ => largest_of_row(sub_warp, a, start, end),
+            };
+            let (mut lost, mut first) = (0.0, start);
+            while any(first < end) {
+                let e = first + sub_warp.lane as usize;
+                let mut of_entry = 0.0;
+                if e < end && pivot != Some(e) {
+                    let value = a.values.ld_nc(e).to_f64() as f32;
+                    let near = compression.round(value);
+                    rounded.st(e, T::from_f64(near as f64));
+                    of_entry = value - near;
                 }
-                rounded.st(e, T::from_f64(near as f64));
+                sub_warp.in_order(sub_warp.ballot(of_entry != 0.0), of_entry, |of_entry| lost += of_entry);
+                first += sub_warp.lanes as usize;
             }
-            if let Some(e) = pivot {
+            if let (Some(e), 0) = (pivot, sub_warp.lane) {
                 rounded.st(e, T::from_f64((a.values.ld_nc(e).to_f64() as f32 + lost) as f64));
             }
-            k += thread::stride();
-        }
+        });
     }
+}
+
+/// The first entry of a row, from `start` to `end`, that is largest in f32, the first of all where none is a
+/// number. The lanes of a sub-warp look together.
+///
+/// # Safety
+/// These are entries of the matrix, and the sub-warp's lanes are here together.
+#[inline(always)]
+unsafe fn largest_of_row<T: Real>(sub_warp: SubWarp, a: Rows<T>, start: usize, end: usize) -> Option<usize> {
+    // Magnitude and place of the largest: of equals the first has the larger key. 0 for what is no number.
+    let mut largest = 0_u64;
+    let mut e = start + sub_warp.lane as usize;
+    while e < end {
+        // SAFETY: the caller's promise.
+        let magnitude = (unsafe { a.values.ld_nc(e) }.to_f64() as f32).abs();
+        let key = (magnitude.to_bits() as u64) << 32 | (u32::MAX - e as u32) as u64;
+        largest = if magnitude >= 0.0 { largest.max(key) } else { largest };
+        e += sub_warp.lanes as usize;
+    }
+    let largest = sub_warp.reduce(largest, u64::max);
+    let found = if largest == 0 { start } else { (u32::MAX - largest as u32) as usize };
+    (start < end).then_some(found)
 }
 
 /// `y = x`, rounded to `S`.

@@ -24,7 +24,7 @@ const LEAST_ROWS: usize = 4096;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Links {
     /// Ranks that need elements of this one, and which: their places here.
-    pub sends: Vec<(usize, Vec<u32>)>,
+    pub sends: Vec<(usize, Runs)>,
     /// Ranks of which this one needs elements, and how many. They come one rank after the other.
     pub receives: Vec<(usize, usize)>,
 }
@@ -52,13 +52,12 @@ impl Links {
         let received = received.collect();
         let receives = asked.iter().map(Runs::len).enumerate().filter(|&(_, count)| count > 0).collect();
         let sends = columns.of_own(comm.rank()).asked_for(comm, &asked)?;
-        let sends = sends.into_iter().map(|(to, places)| (to, places.expanded())).collect();
         Ok((Links { sends, receives }, received))
     }
 
     /// The places of all that is sent, one rank after the other.
-    pub(crate) fn places_sent(&self) -> Vec<u32> {
-        self.sends.iter().flat_map(|(_, places)| places).copied().collect()
+    pub(crate) fn places_sent(&self) -> Runs {
+        self.sends.iter().flat_map(|(_, places)| places.iter_runs()).collect()
     }
 
     /// How many elements are received.
@@ -76,7 +75,7 @@ impl Links {
         comm: &dyn Comm,
         own: impl Fn(u32) -> U,
     ) -> Result<Vec<U>> {
-        let of = |places: &Vec<u32>| places.iter().map(|&place| own(place)).collect::<Vec<U>>();
+        let of = |places: &Runs| places.iter().map(&own).collect::<Vec<U>>();
         let sent: Vec<(usize, Vec<U>)> = self.sends.iter().map(|(to, places)| (*to, of(places))).collect();
         let messages: Vec<(usize, &[u8])> =
             sent.iter().map(|(to, elements)| (*to, bytemuck::cast_slice(elements))).collect();
@@ -207,7 +206,7 @@ impl Pieces {
         };
         let place = |j: u32| columns.rows(rank).position(j).map(|place| place as u32);
         let others = || (0..columns.size()).filter(|&other| other != rank);
-        let sends = others().map(|to| (to, from(to, rank).filter_map(place).collect::<Vec<_>>()));
+        let sends = others().map(|to| (to, from(to, rank).filter_map(place).collect::<Runs>()));
         let receives = others().map(|of| (of, from(rank, of).count()));
         Links {
             sends: sends.filter(|(_, places)| !places.is_empty()).collect(),
@@ -278,7 +277,7 @@ impl Border {
         let Border { rows, entries, links: Links { sends, receives } } = self;
         let mut message = Writer::new().matrix(entries).put(rows).put(&[sends.len() as u64]);
         for (to, places) in sends {
-            message = message.put(&[*to as u64]).put(places);
+            message = message.put(&[*to as u64]).put(&places.sent());
         }
         let receives: Vec<[u64; 2]> = receives.iter().map(|&(from, n)| [from as u64, n as u64]).collect();
         message.put(&receives).bytes()
@@ -290,7 +289,7 @@ impl Border {
         let (entries, rows) = (message.matrix()?, message.take()?);
         let mut sends = Vec::new();
         for _ in 0..message.one::<u64>()? {
-            sends.push((message.one::<u64>()? as usize, message.take()?));
+            sends.push((message.one::<u64>()? as usize, Runs::received(message.take()?)));
         }
         let receives = message.take::<[u64; 2]>()?;
         let receives = receives.into_iter().map(|[from, n]| (from as usize, n as usize)).collect();

@@ -199,6 +199,11 @@ impl Runs {
         all
     }
 
+    /// What is behind the largest of them, none of which is [`NOWHERE`].
+    pub(crate) fn end(&self) -> usize {
+        self.iter_runs().map(|(first, count)| first as usize + count).max().unwrap_or(0)
+    }
+
     /// Whether they ascend, but for [`NOWHERE`].
     pub(crate) fn ascend(&self) -> bool {
         let there = || self.runs.iter().map(|&[_, number]| number).filter(|&number| number != NOWHERE);

@@ -96,7 +96,7 @@ fn product(a: &Arc<Csr<f64>>, partition: &Arc<Partition>, x: &[f64]) -> Vec<f64>
             let places = &parts[from].border.links.sends.iter().find(|(to, _)| *to == rank).unwrap().1;
             assert_eq!(places.len(), count);
             let its = partition.part(x, from);
-            ghosts.extend(places.iter().map(|&place| its[place as usize]));
+            ghosts.extend(places.iter().map(|place| its[place as usize]));
         }
         let mut part = piece.local.csr().mul_vec(&partition.part(x, rank));
         for (&i, value) in piece.border.rows.iter().zip(piece.border.entries.mul_vec(&ghosts)) {

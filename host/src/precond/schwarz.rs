@@ -64,7 +64,7 @@ impl<T: Real, B: Parts<T> + Borders<T>> RestrictedSchwarz<T, B> {
 /// The elements of other ranks among these unknowns, as entries 1 in their rows.
 fn others(comm: &dyn Comm, unknowns: &Numbering) -> Result<Border> {
     let halo = unknowns.halo(comm)?;
-    let own = |places: &Runs| places.places_in(unknowns.own()).expanded();
+    let own = |places: &Runs| places.places_in(unknowns.own());
     let sends = halo.sends.iter().map(|(to, places)| (*to, own(places))).collect();
     let receives = halo.receives.iter().map(|(from, places)| (*from, places.len())).collect();
     let mut received: Vec<(u32, u32)> = halo.places_received().iter().zip(0..).collect();

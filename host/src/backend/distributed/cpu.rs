@@ -24,7 +24,7 @@ impl<T: Real> Borders<T> for Cpu {
         None
     }
     fn outgoing(&self, links: &Links, _peers: Option<&Arc<Peers>>) -> Result<Vec<u32>> {
-        Ok(links.places_sent())
+        Ok(links.places_sent().expanded())
     }
     fn border(&self, rows: BorderRows<T>, _n: usize) -> Result<BorderRows<T>> {
         Ok(rows)

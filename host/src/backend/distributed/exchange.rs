@@ -22,7 +22,7 @@ pub(super) struct Exchange<T: Real, B: Borders<T>> {
 impl<T: Real, B: Borders<T>> Exchange<T, B> {
     /// Of vectors of `n` elements. With `peers` all ranks call this.
     pub fn new(inner: &B, links: &Links, n: usize, peers: Option<&Arc<Peers>>) -> Result<Self> {
-        if links.sends.iter().flat_map(|(_, places)| places).any(|&place| place as usize >= n) {
+        if links.places_sent().end() > n {
             return Err(Error::Matrix(format!("a border has columns beyond {n}")));
         }
         Ok(Exchange {

@@ -65,10 +65,8 @@ impl<T: Real> Borders<T> for Gpu {
     }
 
     fn sources(&self, sources: &Runs, n_own: usize) -> Result<DeviceSources> {
-        let behind = sources.iter_runs().map(|(first, count)| first as usize + count).max().unwrap_or(0);
-        let (n, n_received) = (sources.len(), behind.saturating_sub(n_own));
-        let sources = Buffer::from_slice(self.device(), &sources.expanded())?;
-        Ok(DeviceSources { n, n_own, n_received, sources })
+        let (n, n_received) = (sources.len(), sources.end().saturating_sub(n_own));
+        Ok(DeviceSources { n, n_own, n_received, sources: self.numbers_of_runs(sources)?.buffer().clone() })
     }
 
     fn put(&self, outgoing: &DeviceOutgoing<T>, x: &DeviceVector<T>) -> Result<bool> {

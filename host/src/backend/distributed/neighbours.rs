@@ -43,7 +43,7 @@ impl Way {
         let channel = Channel::open(gpu, &counts(sends), &counts(receives), SLOT, peers)?;
         let places = |lists: &[(usize, Runs)]| -> Result<_> {
             let places: Runs = lists.iter().flat_map(|(_, places)| places.iter_runs()).collect();
-            Ok((places.len(), Buffer::from_slice(gpu.device(), &places.expanded())?))
+            Ok((places.len(), gpu.numbers_of_runs(&places)?.buffer().clone()))
         };
         Ok(Way { channel, sent: places(sends)?, received: places(receives)? })
     }

@@ -41,8 +41,8 @@ impl<T: Real> DeviceOutgoing<T> {
                 Way::Peers(Channel::open(gpu, &sends, &links.receives, size_of::<T>(), peers)?)
             }
         };
-        let count = places.len();
-        Ok(DeviceOutgoing { count, received, places: Buffer::from_slice(gpu.device(), &places)?, way })
+        let (count, places) = (places.len(), gpu.numbers_of_runs(&places)?.buffer().clone());
+        Ok(DeviceOutgoing { count, received, places, way })
     }
 
     /// Queues that the elements of x go there; false where they go through the host.

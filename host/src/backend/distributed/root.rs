@@ -107,14 +107,14 @@ fn gathered(of_ranks: &[Runs], total: usize) -> Moved {
 
 /// What rank 0 does on the way back.
 fn scattered(of_ranks: &[Runs], total: usize) -> Moved {
-    let sends = of_ranks.iter().map(Runs::expanded).enumerate().skip(1);
+    let sends = of_ranks.iter().cloned().enumerate().skip(1);
     let sends = sends.filter(|(_, places)| !places.is_empty()).collect();
     Moved { n_own: total, links: Links { sends, receives: Vec::new() }, sources: of_ranks[0].clone() }
 }
 
 /// What another rank does on the way there: it gives rank 0 so many elements.
 fn given(own: usize) -> Moved {
-    let sends = Some((0, Runs::from(0..own).expanded())).filter(|_| own > 0);
+    let sends = Some((0, Runs::from(0..own))).filter(|_| own > 0);
     let links = Links { sends: sends.into_iter().collect(), receives: Vec::new() };
     Moved { n_own: own, links, sources: Runs::default() }
 }

@@ -118,8 +118,10 @@ impl<T: Real> RoundedRows<T> for Gpu {
     ) -> Result<DeviceCsr<T>> {
         let (n, diagonal, rows) = (rows.len(), self.diagonal_of(pivot, diagonal)?, self.numbers(rows)?);
         let rounded = a.with_new_values(self.device())?;
+        let log2_lanes = a.log2_lanes();
         let kernel = round_rows::<T> {
             n: n as u64,
+            log2_lanes,
             a: a.rows(),
             rows: rows.0,
             diagonal: diagonal.as_ref().map_or(std::ptr::null(), DeviceIndices::ptr),
@@ -127,7 +129,7 @@ impl<T: Real> RoundedRows<T> for Gpu {
             rounded: rounded.values_mut(),
         };
         // SAFETY: the matrices are valid and have those rows, and the arrays were made for their number.
-        unsafe { self.launch(n, &kernel) }?;
+        unsafe { self.launch(n << log2_lanes, &kernel) }?;
         Ok(rounded)
     }
 

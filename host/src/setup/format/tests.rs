@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
+use arithmetic::compression::Compression;
 use cuda_std::Real;
 
-use super::Formats;
+use super::{Formats, RoundedRows};
 use crate::backend::Operator;
+use crate::backend::cpu::Cpu;
 use crate::backend::gpu::DeviceMatrix;
 use crate::backend::gpu::buffer::download;
 use crate::backend::gpu::matrix::{Layout, Slices};
+use crate::comm::Runs;
+use crate::matrix::rounding::Pivot;
 use crate::matrix::{AnyMatrix, Choice, Csr, Format, Target, choose, choose_blocks};
 use crate::problem::random::{below, uniform};
 use crate::setup::blocks::BlockMatrices;
 use crate::setup::blocks::tests::with_gaps;
 use crate::setup::matrix::Matrices;
-use crate::setup::testing::{scattered, strict};
+use crate::setup::parts::Parts;
+use crate::setup::testing::{random, scattered, strict};
 
 fn bits<T: Real>(values: &[T]) -> Vec<u64> {
     values.iter().map(|v| v.to_f64().to_bits()).collect()
@@ -119,4 +124,47 @@ fn blocks_with_gaps_are_those_of_the_host() {
             compare(&a, &choose(&*pattern, Target::Gpu).for_blocks(b), &matrix);
         }
     }
+}
+
+/// Rows that are rounded for compression, those that follow each other and others.
+#[test]
+fn a_device_rounds_rows_as_the_host_does() {
+    let (cpu, gpu) = (Cpu::new(2).unwrap(), strict());
+    for (n, most, seed) in [(70, 5, 1), (45, 40, 2), (1, 1, 3), (30, 0, 4)] {
+        let mut a = random(n, n, most, seed);
+        // Equal magnitudes, and what is no number.
+        for (k, value) in a.values_mut().iter_mut().enumerate() {
+            match k % 11 {
+                3 => *value = -0.75,
+                5 => *value = 0.75,
+                7 if seed == 2 => *value = f64::NAN,
+                _ => (),
+            }
+        }
+        let a = Arc::new(a);
+        let there = Matrices::<f64>::csr(&gpu, &a).unwrap();
+        let compression = Compression::reaching(n as u32).unwrap();
+        let some: Runs = (0..n as u32).filter(|i| i % 5 != 2).collect();
+        for rows in [Runs::from(0..n), Runs::from(n / 3..n), some] {
+            for pivot in [Pivot::Diagonal, Pivot::Largest] {
+                let both = (&rows, &rows);
+                let on_host = RoundedRows::rounded(&cpu, &a, pivot, both, compression).unwrap();
+                let on_gpu = gpu.rounded(&there, pivot, both, compression).unwrap();
+                let found = bits_of_rows(&gpu, &on_gpu, &rows);
+                assert_eq!(found, bits_of_rows(&cpu, &on_host, &rows), "{n} rows, {pivot:?}");
+                let numbers = Runs::from(0..n);
+                let reach = cpu.reach(&a, pivot, both, &numbers).unwrap();
+                assert_eq!(RoundedRows::reach(&gpu, &there, pivot, both, &numbers).unwrap(), reach);
+            }
+        }
+    }
+}
+
+/// The bits of the values of some rows; those of NaN are not told apart.
+fn bits_of_rows<B: Parts<f64>>(backend: &B, a: &B::Csr, rows: &Runs) -> Vec<u64> {
+    let n = backend.size(a).n_cols;
+    let none = backend.without_rows(n).unwrap();
+    let chosen = backend.put_together(rows, a, &Runs::from(0..n), &none).unwrap();
+    let chosen = backend.csr_to_host(&chosen).unwrap();
+    chosen.values().iter().map(|v| if v.is_nan() { u64::MAX } else { v.to_bits() }).collect()
 }

@@ -22,6 +22,11 @@ impl DeviceIndices {
         Ok(DeviceIndices { len: values.len(), buffer: Buffer::from_slice(device, values)? })
     }
 
+    /// The memory that they are in.
+    pub(crate) fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
     /// `len` numbers, undefined.
     pub(in crate::setup) fn new(device: &Arc<dyn Launch>, len: usize) -> Result<Self> {
         Ok(DeviceIndices { len, buffer: Buffer::new(device, len * size_of::<u32>())? })
@@ -41,7 +46,7 @@ impl DeviceIndices {
 
 impl Gpu {
     /// The numbers of runs, one by one.
-    pub(in crate::setup) fn numbers_of_runs(&self, numbers: &Runs) -> Result<DeviceIndices> {
+    pub(crate) fn numbers_of_runs(&self, numbers: &Runs) -> Result<DeviceIndices> {
         let (n, runs) = (numbers.len(), numbers.runs());
         if 2 * runs.len() > n {
             // They are shorter than their runs.
