@@ -93,6 +93,7 @@ fn barriers(name: &str) -> usize {
         ("place_children", 2 + 2 + 1),
         // When all that a block puts is there, and in the last block.
         ("put_f", 2),
+        ("put_u", 2),
         // A sum over the block, and where its first unknown goes, in each step.
         ("reach_neighbours", 2 + 1),
         ("reach", grid_reduction),

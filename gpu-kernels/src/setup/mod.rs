@@ -19,6 +19,7 @@ pub mod numbering;
 pub mod parts;
 pub mod planes;
 pub mod product;
+pub mod rounding;
 pub mod scan;
 pub mod strength;
 pub mod sub_warp;

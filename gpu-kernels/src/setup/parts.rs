@@ -188,8 +188,8 @@ pub unsafe fn entries_at<T: Real>(n: u64, a: Rows<T>, rows: *const u32, columns:
     }
 }
 
-/// `marks[k]` = 1 where row `rows[k]` has an entry in a column with a place, or, if `without` is not 0, in one
-/// whose place is [`NOWHERE`]; else 0.
+/// `marks[k]` = 1 where row `rows[k]` has an entry in a column with a place, or, if `without` is not 0, in
+/// one whose place is [`NOWHERE`]; else 0.
 #[kernel]
 pub unsafe fn rows_in_places(
     n: u64,

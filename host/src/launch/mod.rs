@@ -112,8 +112,8 @@ pub trait Launch: Send + Sync {
     fn alloc(&self, bytes: usize) -> Result<Address>;
     /// Takes `bytes` of host memory which kernels can also write, at the same address.
     fn alloc_host_visible(&self, bytes: usize) -> Result<Address>;
-    /// Takes `bytes` of device memory that other devices can use too when this one is done with what is queued:
-    /// those that [reach](Launch::reaches) this device, their kernels where they have
+    /// Takes `bytes` of device memory that other devices can use too when this one is done with what is
+    /// queued: those that [reach](Launch::reaches) this device, their kernels where they have
     /// [admitted](Launch::admit) the memory.
     ///
     /// # Errors

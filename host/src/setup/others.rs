@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use cuda_std::memory::Word;
-
 use super::matrix::indices::DeviceIndices;
-use crate::backend::distributed::{Distributed, Neighbours, Peers};
+use crate::backend::distributed::{Neighbours, Peers};
 use crate::backend::gpu::Gpu;
 use crate::comm::{Comm, Halo, Numbering, Runs, sums};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The other ranks, and the unknowns that this one has or looks at.
 pub struct Others<'a> {
@@ -18,9 +16,9 @@ pub struct Others<'a> {
 }
 
 impl<'a> Others<'a> {
-    /// Of the ranks of `backend`.
-    pub(super) fn of<B>(backend: &'a Distributed<B>, numbering: &'a Numbering) -> Self {
-        Others { comm: &**backend.comm(), peers: backend.peers(), numbering }
+    /// Of the ranks of `comm`; with `peers` where nothing between them goes through the host.
+    pub(super) fn new(comm: &'a dyn Comm, peers: Option<&'a Arc<Peers>>, numbering: &'a Numbering) -> Self {
+        Others { comm, peers, numbering }
     }
 
     /// The number of each unknown in the whole.
@@ -125,4 +123,9 @@ impl<'a> OnDevice<'a> {
             }
         }
     }
+}
+
+/// What a set-up that all ranks make together never asks for.
+pub(in crate::setup) fn only_alone(what: &str) -> Error {
+    Error::Option(format!("ranks cannot set up {what} together: a mistake of this library"))
 }

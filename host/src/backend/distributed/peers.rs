@@ -1,8 +1,8 @@
 //! Ranks on devices that write each other's memory: nothing between them goes through the host.
 //!
 //! Every rank has [windows](super::windows), memory that the others write: one for reductions, and one for
-//! each matrix. A kernel that waits for what others write looks at times at a word of the host, which is set where a rank
-//! fails; but a process that fails ends the others.
+//! each matrix. A kernel that waits for what others write looks at times at a word of the host, which is set
+//! where a rank fails; but a process that fails ends the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,7 +11,7 @@ use cuda_std::Real;
 use gpu_kernels::ranks::{Circle, RANK_SCALARS, reduce_ranks};
 
 use super::exchanged::Exchanged;
-use super::windows::{Arena, Windows};
+use super::windows::{Arena, Windows, others, words_bytes};
 use crate::backend::gpu::{Buffer, DeviceScalars, Gpu, slot, transfer};
 use crate::backend::{Slot, check_slots};
 use crate::comm::{Alarm, Comm, OneProcess, agree_within, all_to_all};
@@ -22,11 +22,6 @@ use crate::launch::{Address, Launch};
 /// Set to `0` it lets ranks exchange through the host where their devices could do without, for measurements.
 /// It is read when a system is set up.
 pub const PEERS_VARIABLE: &str = "WARPSOLVE_PEERS";
-
-/// Bytes of a word of how far a rank has come, for all ranks, before what is exchanged.
-pub(super) fn words_bytes(size: usize) -> usize {
-    (size * size_of::<u32>()).next_multiple_of(256)
-}
 
 /// What each rank of a process shares when it joins the others.
 struct Joining {
@@ -235,10 +230,4 @@ pub struct OverRanks {
     pub total: Option<Slot>,
     /// Whether the result is the maximum, NaN where any is; otherwise it is the sum.
     pub is_max: bool,
-}
-
-/// What there is of each rank but this one, with its number.
-pub(super) fn others<'a, U>(comm: &dyn Comm, all: &'a [U]) -> impl Iterator<Item = (usize, &'a U)> {
-    let rank = comm.rank();
-    all.iter().enumerate().filter(move |&(other, _)| other != rank)
 }

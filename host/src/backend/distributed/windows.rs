@@ -1,14 +1,13 @@
 //! Memory of ranks that the devices of others write.
 //!
-//! A rank has regions of it, which the others know: those of one process tell each other where they are, those
-//! of several processes of one machine import them. Windows are parts of regions. So a window is had without
-//! the driver, which may wait for kernels, and they for those of a rank that waits for the driver.
+//! A rank has regions of it, which the others know: those of one process tell each other where they are,
+//! those of several processes of one machine import them. Windows are parts of regions. So a window is had
+//! without the driver, which may wait for kernels, and they for those of a rank that waits for the driver.
 
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::peers::{others, words_bytes};
 use crate::backend::gpu::Buffer;
 use crate::comm::{Comm, OneProcess, agree_within, all_to_all};
 use crate::error::{Error, Result};
@@ -53,6 +52,17 @@ pub(super) struct Windows {
 
 fn lock<U>(mutex: &Mutex<U>) -> MutexGuard<'_, U> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of a word of how far a rank has come, for all ranks, before what is exchanged.
+pub(super) fn words_bytes(size: usize) -> usize {
+    (size * size_of::<u32>()).next_multiple_of(256)
+}
+
+/// What there is of each rank but this one, with its number.
+pub(super) fn others<'a, U>(comm: &dyn Comm, all: &'a [U]) -> impl Iterator<Item = (usize, &'a U)> {
+    let rank = comm.rank();
+    all.iter().enumerate().filter(move |&(other, _)| other != rank)
 }
 
 impl Arena {

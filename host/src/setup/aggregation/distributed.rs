@@ -8,8 +8,8 @@ use super::{Aggregation, NO_AGGREGATE};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{NOWHERE, Numbering};
 use crate::error::Result;
-use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
-use crate::setup::others::Others;
+use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
+use crate::setup::others::only_alone;
 use crate::setup::{IndependentSetsOnRanks, Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
@@ -17,7 +17,7 @@ type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
 impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> Aggregation<T> for Distributed<B> {
     fn aggregate(&self, s: &DistributedCsr<B::Csr>, roots: &Indices<T, B>) -> Result<(Indices<T, B>, usize)> {
         let (inner, rows, rank) = (self.inner(), &s.rows, self.comm().rank());
-        let others = Others::of(self, rows);
+        let others = self.others(rows);
         let joined = inner.join(&s.local, &roots.local);
         let counted =
             joined.and_then(|(root_of, is_root)| Ok((inner.marked_before(&is_root, rows.own())?, root_of)));

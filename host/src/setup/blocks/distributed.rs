@@ -5,7 +5,8 @@ use cuda_std::Real;
 use super::BlockMatrices;
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
-use crate::setup::matrix::distributed::{DistributedCsr, local_planes, only_alone};
+use crate::setup::matrix::distributed::{DistributedCsr, local_planes};
+use crate::setup::others::only_alone;
 use crate::setup::{Blocks, Parts};
 
 impl<T: Real, B: Parts<T> + Borders<T>> BlockMatrices<T> for Distributed<B> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arithmetic::compression::Compression;
 use cuda_std::Real;
-use gpu_kernels::setup::convert::{reach_of_rows, round_rows};
+use gpu_kernels::setup::rounding::{reach_of_rows, round_rows};
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::{Gpu, transfer};

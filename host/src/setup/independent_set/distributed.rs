@@ -9,7 +9,6 @@ use super::{IndependentSets, IndependentSetsOnRanks};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::error::Result;
 use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
-use crate::setup::others::Others;
 use crate::setup::{Matrices, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;
@@ -34,7 +33,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
             }
         };
         let slivers = slivers.map(|slivers| self.extended(slivers, 1, &all)).transpose()?;
-        let others = Others::of(self, &all);
+        let others = self.others(&all);
         let found = self.inner().independent_set_among(
             &s_local,
             st_local.as_ref(),
@@ -49,7 +48,7 @@ impl<T: Real, B: Parts<T> + Borders<T> + IndependentSetsOnRanks<T>> IndependentS
         });
         // Where this rank alone has come to an end, the others, which wait for it, are told at the end.
         let mut members = members?;
-        self.inner().update_numbers(&mut members, &Others::of(self, &s.rows))?;
+        self.inner().update_numbers(&mut members, &self.others(&s.rows))?;
         Ok(DistributedIndices { local: members, rows: s.rows.clone(), values: None })
     }
 }

@@ -8,7 +8,8 @@ use super::{Interpolation, Truncation};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::Numbering;
 use crate::error::Result;
-use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices, only_alone};
+use crate::setup::matrix::distributed::{DistributedCsr, DistributedIndices};
+use crate::setup::others::only_alone;
 use crate::setup::{IndependentSetsOnRanks, Matrices, NO_AGGREGATE, Parts};
 
 type Indices<T, B> = DistributedIndices<<B as Matrices<T>>::Indices>;

@@ -10,8 +10,9 @@ use cuda_std::Real;
 use super::{Blocks, Matrices, Size};
 use crate::backend::distributed::{Borders, Distributed};
 use crate::comm::{Numbering, Runs, agree_and_count, agree_within, told};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::matrix::Csr;
+use crate::setup::others::{Others, only_alone};
 use crate::setup::parts::Parts;
 
 /// The part of a matrix that a rank has.
@@ -58,6 +59,11 @@ impl<B> Distributed<B> {
     /// What all ranks have succeeded in.
     pub(crate) fn agreed<R>(&self, result: Result<R>) -> Result<R> {
         agree_within(&**self.comm(), result)
+    }
+
+    /// The other ranks, and these unknowns.
+    pub(in crate::setup) fn others<'a>(&'a self, numbering: &'a Numbering) -> Others<'a> {
+        Others::new(&**self.comm(), self.peers(), numbering)
     }
 
     /// A matrix of which `local` are the rows and columns that this rank has. All ranks call this.
@@ -198,9 +204,4 @@ impl<T: Real, B: Parts<T> + Borders<T>> Matrices<T> for Distributed<B> {
         let local = self.agreed(self.inner().zeros_like(&a.local))?;
         Ok(DistributedCsr { local, ..a.clone() })
     }
-}
-
-/// What a set-up that all ranks make together never asks for.
-pub(in crate::setup) fn only_alone(what: &str) -> Error {
-    Error::Option(format!("ranks cannot set up {what} together: a mistake of this library"))
 }

@@ -21,8 +21,8 @@ use crate::comm::{Block, Inside, NOWHERE, Numbering, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::matrix::device::DeviceCsr;
-use crate::setup::matrix::distributed::only_alone;
 use crate::setup::matrix::indices::DeviceIndices;
+use crate::setup::others::only_alone;
 use crate::setup::others::{OnDevice, Others};
 
 impl<T: Real> Parts<T> for Gpu {

@@ -6,13 +6,13 @@ use cuda_std::Real;
 
 use super::Parts;
 use crate::backend::distributed::Distributed;
-use crate::comm::{Border, Halo, NOWHERE, Numbering, Placed, Row, Runs};
+use crate::comm::{Halo, NOWHERE, Numbering, Placed, Row, Runs};
 use crate::error::Result;
 use crate::matrix::{BlockCsr, Csr};
 use crate::setup::matrix::Blocks;
-use crate::setup::matrix::distributed::{DistributedCsr, only_alone};
+use crate::setup::matrix::distributed::DistributedCsr;
 use crate::setup::matrix::exchange::{Received, SentRows};
-use crate::setup::others::Others;
+use crate::setup::others::only_alone;
 
 impl<B> Distributed<B> {
     /// The matrix of whose nodes of this rank `a` has the rows in its own columns, and `whole` those of
@@ -361,7 +361,7 @@ impl<B> Distributed<B> {
             let all = inner.elements(&rows.own().inverse(rows.len()), 1, own, &[]);
             // Where this rank alone has come to an end, the others, which wait for it, are told at the end.
             let mut all = all?;
-            inner.update_elements(&mut all, &Others::of(self, rows))?;
+            inner.update_elements(&mut all, &self.others(rows))?;
             return Ok(all);
         }
         let halo = rows.halo(comm)?;

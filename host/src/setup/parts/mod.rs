@@ -7,8 +7,8 @@ use cuda_std::Real;
 
 use super::algebra::Algebra;
 use super::matrix::Size;
-use super::matrix::distributed::only_alone;
-use super::others::Others;
+
+use super::others::{Others, only_alone};
 use crate::comm::{Inside, Numbering, Runs};
 use crate::error::Result;
 use crate::matrix::Csr;
@@ -20,7 +20,7 @@ mod host;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use border::{BorderOn, PartBorder, border_on};
+pub(crate) use border::{PartBorder, border_on};
 
 /// A set-up whose matrices can be taken apart and put together.
 pub trait Parts<T: Real>: Algebra<T> {
