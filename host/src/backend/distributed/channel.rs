@@ -12,6 +12,9 @@ use crate::comm::Comm;
 use crate::error::Result;
 use crate::launch::Address;
 
+/// How many elements go to other ranks, or come from them.
+type Counts = [(usize, usize)];
+
 /// What a rank exchanges before a product with one matrix, in windows that the ranks write.
 pub(super) struct Channel {
     /// First, so that it goes while what its kernels look at is there.
@@ -37,8 +40,8 @@ impl Channel {
     /// For elements in so many bytes each, so many to and from other ranks. All ranks call this.
     pub fn open(
         gpu: &Gpu,
-        sends: &[(usize, usize)],
-        receives: &[(usize, usize)],
+        sends: &Counts,
+        receives: &Counts,
         slot: usize,
         peers: &Arc<Peers>,
     ) -> Result<Channel> {
@@ -135,7 +138,7 @@ impl Channel {
 /// The address of the first element that each rank gets, in odd exchanges, and then in even ones.
 fn targets(
     comm: &dyn Comm,
-    (sends, receives): (&[(usize, usize)], &[(usize, usize)]),
+    (sends, receives): (&Counts, &Counts),
     windows: &Windows,
     slot: usize,
 ) -> Result<Vec<u64>> {

@@ -49,9 +49,10 @@ impl<T: Real> DeviceOutgoing<T> {
     pub fn put(&self, gpu: &Gpu, x: &DeviceVector<T>) -> Result<bool> {
         match &self.way {
             Way::Host(..) => Ok(false),
-            // SAFETY: the places are those of elements of x: whoever made the links has checked that.
             Way::Peers(channel) => {
-                unsafe { channel.put(gpu, self.count, &self.places, x.ptr()) }.map(|()| true)
+                // SAFETY: the places are those of elements of x: whoever made the links has checked that.
+                unsafe { channel.put(gpu, self.count, &self.places, x.ptr())? };
+                Ok(true)
             }
         }
     }

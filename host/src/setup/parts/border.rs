@@ -38,6 +38,9 @@ impl<M, I> PartBorder<M, I> {
 /// The border of a matrix of T on B.
 pub(crate) type BorderOn<T, B> = PartBorder<<B as Matrices<T>>::Csr, <B as Matrices<T>>::Indices>;
 
+/// Rows of a rank in its own columns, and their border.
+pub(crate) type SplitRows<T, B> = (Blocks<<B as Matrices<T>>::Csr>, BorderOn<T, B>);
+
 /// A border of the host, where `backend` computes.
 pub(crate) fn border_on<T: Real, B: Parts<T>>(backend: &B, border: &Border) -> Result<BorderOn<T, B>> {
     let Border { rows, entries, links } = border;
@@ -47,10 +50,7 @@ pub(crate) fn border_on<T: Real, B: Parts<T>>(backend: &B, border: &Border) -> R
 
 impl<B> Distributed<B> {
     /// The rows of this rank: those in its own columns, and the rest of them. All ranks call this.
-    pub(crate) fn split<T: Real>(
-        &self,
-        a: &Blocks<DistributedCsr<B::Csr>>,
-    ) -> Result<(Blocks<B::Csr>, BorderOn<T, B>)>
+    pub(crate) fn split<T: Real>(&self, a: &Blocks<DistributedCsr<B::Csr>>) -> Result<SplitRows<T, B>>
     where
         B: Parts<T>,
     {

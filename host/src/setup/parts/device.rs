@@ -113,10 +113,10 @@ impl<T: Real> Parts<T> for Gpu {
     ) -> Result<(DeviceIndices, DeviceCsr<T>)> {
         let columns = a.size.n_cols;
         let found = self.rows_by_places(a, rows, &inside.inverse(columns), true)?;
-        // SAFETY: these are some of the rows.
         let chosen = match rows.as_range() {
             Some(Range { start: 0, .. }) => found.clone(),
-            _ => unsafe { self.numbers_at(self.numbers_of_runs(rows)?.ptr(), &found) }?,
+            // SAFETY: these are some of the rows.
+            _ => unsafe { self.numbers_at(self.numbers_of_runs(rows)?.ptr(), &found)? },
         };
         let outside = inside.complement(columns);
         let (places, below) = (outside.inverse(columns), self.without_rows(outside.len())?);
