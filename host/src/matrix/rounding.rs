@@ -53,15 +53,16 @@ impl<'a, T: Real> Rounding<'a, T> {
         if choose(a, Target::Gpu).format != Format::Sell {
             return None;
         }
-        let (places, reach) = pivots(a, pivot, |i| i as u32, |j| j);
+        let (places, reach) = pivots(a, pivot, |i| Some(i as u32), |j| j);
         Some(Rounding { a, compression: Compression::reaching(reach)?, places })
     }
 
-    /// The same for some rows of a matrix, so far: the diagonal entry of row i is in column `diagonal(i)`.
+    /// The same for some rows of a matrix, so far: the diagonal entry of row i is in column `diagonal(i)`, of
+    /// which there is none for other rows.
     pub(crate) fn of_rows(
         a: &'a Csr<T>,
         pivot: Pivot,
-        diagonal: impl Fn(usize) -> u32 + Sync,
+        diagonal: impl Fn(usize) -> Option<u32> + Sync,
         compression: Compression,
     ) -> Self {
         Rounding { a, compression, places: pivots(a, pivot, diagonal, |j| j).0 }
@@ -79,18 +80,20 @@ impl<'a, T: Real> Rounding<'a, T> {
 }
 
 /// Where rows have their pivots, and how far columns are from the pivots' at most. The diagonal entry of row
-/// i is in column `diagonal(i)`, and column j has the number `number(j)` in the whole matrix.
+/// i is in column `diagonal(i)`, and column j has the number `number(j)` in the whole matrix. Rows without a
+/// diagonal are not looked at.
 pub(crate) fn pivots<T: Real>(
     a: &Csr<T>,
     pivot: Pivot,
-    diagonal: impl Fn(usize) -> u32 + Sync,
+    diagonal: impl Fn(usize) -> Option<u32> + Sync,
     number: impl Fn(u32) -> u32 + Sync,
 ) -> (Vec<u32>, u32) {
     const BLOCK: usize = 4096;
     let pivot_and_reach = |i: usize| {
+        let Some(diagonal) = diagonal(i) else { return (ABSENT, 0) };
         let (columns, values) = a.row(i);
-        let place = place_of_pivot(pivot, diagonal(i), columns, values);
-        let column = number(place.map_or(diagonal(i), |k| columns[k]));
+        let place = place_of_pivot(pivot, diagonal, columns, values);
+        let column = number(place.map_or(diagonal, |k| columns[k]));
         let reach = match columns {
             &[first, .., last] => reach_of_row(column, number(first), number(last)),
             &[only] => reach_of_row(column, number(only), number(only)),

@@ -19,8 +19,8 @@ use crate::setup::matrix::Matrices;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
 
-/// Matrices some of whose rows, `rows`, are rounded for smoothing. The diagonal entry of row `rows[k]` is in
-/// column `diagonal[k]`.
+/// Matrices some of whose rows, `rows`, are rounded for smoothing. Where diagonal entries are the pivots, that
+/// of row `rows[k]` is in column `diagonal[k]`.
 pub trait RoundedRows<T: Real>: Matrices<T> {
     /// How far columns are from those of their rows' pivots at most; column j has the number `numbers[j]` in
     /// the whole matrix.
@@ -57,10 +57,9 @@ impl<T: Real> RoundedRows<T> for Cpu {
         (rows, diagonal): (&Runs, &Runs),
         numbers: &Runs,
     ) -> Result<u32> {
-        let (diagonal, numbers) = (diagonal.expanded(), numbers.expanded());
+        let numbers = numbers.expanded();
         let number = |j: u32| numbers.get(j as usize).copied().unwrap_or(0);
-        let chosen = a.chosen_rows(&rows.expanded());
-        Ok(pivots(&chosen, pivot, |k| diagonal.get(k).copied().unwrap_or(0), number).1)
+        Ok(pivots(a, pivot, diagonal_of(a.n_rows(), rows, diagonal), number).1)
     }
 
     fn rounded(
@@ -70,9 +69,8 @@ impl<T: Real> RoundedRows<T> for Cpu {
         (rows, diagonal): (&Runs, &Runs),
         compression: Compression,
     ) -> Result<Arc<Csr<T>>> {
-        let mut columns = vec![NOWHERE; a.n_rows()];
-        rows.iter().zip(diagonal.iter()).for_each(|(i, column)| columns[i as usize] = column);
-        let rounding = Rounding::of_rows(a, pivot, |i| columns[i], compression);
+        let diagonal = diagonal_of(a.n_rows(), rows, diagonal);
+        let rounding = Rounding::of_rows(a, pivot, diagonal, compression);
         Ok(Arc::new(a.with_rows(|range, values| rounding.values(range, values))))
     }
 
@@ -83,6 +81,14 @@ impl<T: Real> RoundedRows<T> for Cpu {
     fn stored_in_sell(&self, a: &Arc<Csr<T>>, rows: Range<usize>, sigma: usize) -> Result<u64> {
         Ok(sell_padding_of(self.row_lengths(a, rows)?, 0, sigma)?.stored)
     }
+}
+
+/// The column of the diagonal entry of each of `n` rows that is one of these; any where they are more than
+/// diagonal entries, as of a matrix that is not square.
+fn diagonal_of(n: usize, rows: &Runs, diagonal: &Runs) -> impl Fn(usize) -> Option<u32> + Sync {
+    let (places, columns) = (rows.inverse(n).expanded(), diagonal.expanded());
+    let column = move |k: usize| columns.get(k).copied().unwrap_or(0);
+    move |i| (places[i] != NOWHERE).then(|| column(places[i] as usize))
 }
 
 impl<T: Real> RoundedRows<T> for Gpu {
