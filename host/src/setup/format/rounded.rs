@@ -19,8 +19,8 @@ use crate::setup::matrix::Matrices;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
 
-/// Matrices some of whose rows, `rows`, are rounded for smoothing. Where diagonal entries are the pivots, that
-/// of row `rows[k]` is in column `diagonal[k]`.
+/// Matrices some of whose rows, `rows`, are rounded for smoothing. Where diagonal entries are the pivots,
+/// that of row `rows[k]` is in column `diagonal[k]`.
 pub trait RoundedRows<T: Real>: Matrices<T> {
     /// How far columns are from those of their rows' pivots at most; column j has the number `numbers[j]` in
     /// the whole matrix.
