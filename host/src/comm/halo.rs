@@ -84,7 +84,8 @@ impl Halo {
     }
 }
 
-fn one_after_the_other(lists: &[(usize, Runs)]) -> Runs {
+/// The places of some lists, one rank after the other.
+pub(crate) fn one_after_the_other(lists: &[(usize, Runs)]) -> Runs {
     lists.iter().flat_map(|(_, places)| places.iter_runs()).collect()
 }
 

@@ -41,7 +41,7 @@ mod runs;
 mod same;
 mod threads;
 
-pub(crate) use halo::Halo;
+pub(crate) use halo::{Halo, one_after_the_other};
 pub(crate) use inside::Block;
 pub use inside::Inside;
 pub(crate) use looked_at::{LookedAt, columns_with_entries};

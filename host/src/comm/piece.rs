@@ -6,6 +6,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use cuda_std::Real;
 use rayon::slice::ParallelSliceMut;
 
+use super::halo::one_after_the_other;
 use super::inside::{Block, Inside};
 use super::message::{Reader, Writer, receive_matrix, send_matrix};
 use super::numbering::Numbering;
@@ -57,7 +58,7 @@ impl Links {
 
     /// The places of all that is sent, one rank after the other.
     pub(crate) fn places_sent(&self) -> Runs {
-        self.sends.iter().flat_map(|(_, places)| places.iter_runs()).collect()
+        one_after_the_other(&self.sends)
     }
 
     /// How many elements are received.

@@ -9,7 +9,7 @@ use gpu_kernels::border::{take_received, take_zeros};
 use super::channel::Channel;
 use super::peers::Peers;
 use crate::backend::gpu::{Buffer, Gpu};
-use crate::comm::{Halo, Runs};
+use crate::comm::{Halo, Runs, one_after_the_other};
 use crate::error::Result;
 
 /// How the devices of ranks tell each other about the unknowns that others look at.
@@ -42,7 +42,7 @@ impl Way {
         };
         let channel = Channel::open(gpu, &counts(sends), &counts(receives), SLOT, peers)?;
         let places = |lists: &[(usize, Runs)]| -> Result<_> {
-            let places: Runs = lists.iter().flat_map(|(_, places)| places.iter_runs()).collect();
+            let places = one_after_the_other(lists);
             Ok((places.len(), gpu.numbers_of_runs(&places)?.buffer().clone()))
         };
         Ok(Way { channel, sent: places(sends)?, received: places(receives)? })

@@ -56,7 +56,7 @@ fn lock<U>(mutex: &Mutex<U>) -> MutexGuard<'_, U> {
 
 /// Bytes of a word of how far a rank has come, for all ranks, before what is exchanged.
 pub(super) fn words_bytes(size: usize) -> usize {
-    (size * size_of::<u32>()).next_multiple_of(256)
+    (size * size_of::<u32>()).next_multiple_of(ALIGNMENT)
 }
 
 /// What there is of each rank but this one, with its number.
@@ -135,13 +135,7 @@ impl Region {
         device: &Arc<dyn Launch>,
         bytes: usize,
     ) -> Result<(Arc<Buffer>, Vec<Address>)> {
-        let own = Buffer::shared(device, bytes).and_then(|own| {
-            // SAFETY: just allocated with this size.
-            unsafe { device.zero(own.address, bytes)? };
-            device.synchronize()?;
-            Ok(own)
-        });
-        let own = agree_within(comm, own)?;
+        let own = agree_within(comm, Buffer::shared(device, bytes))?;
         let all = team.share(Arc::new((own.address, bytes)))?;
         for (_, window) in others(comm, &all) {
             let (address, bytes) = **window;

@@ -67,8 +67,9 @@ fn taken<'a>(
 /// What is found in rows, which are `own` and have these columns of their rank.
 fn seen(gpu: &Gpu, rows: DeviceCsr<f64>, own: Range<u32>) -> Result<There> {
     let found = rows.found(gpu, own.start as usize)?;
-    let own = Runs::from(own.start as usize..own.end as usize);
-    let (at_border, _) = gpu.rows_outside(&rows, &Runs::from(0..rows.size.n_rows), &own)?;
+    let columns = rows.size.n_cols;
+    let others = Runs::from(own.start as usize..own.end as usize).complement(columns).inverse(columns);
+    let at_border = gpu.rows_in_places(&rows, &Runs::from(0..rows.size.n_rows), &others)?;
     let at_border = Matrices::<f64>::indices_to_host(gpu, &at_border)?;
     Ok(There { rows, at_border, found })
 }

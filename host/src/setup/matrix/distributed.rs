@@ -132,18 +132,6 @@ impl<B> Distributed<B> {
         Ok(places.into_iter().map(|place| values.number(place)).collect())
     }
 
-    /// `a` with some of its entries alone.
-    pub(crate) fn with_local<T: Real>(
-        &self,
-        a: &DistributedCsr<B::Csr>,
-        local: Result<B::Csr>,
-    ) -> Result<DistributedCsr<B::Csr>>
-    where
-        B: Parts<T>,
-    {
-        self.of_local(local, &a.rows, &a.columns)
-    }
-
     /// `a` with other values.
     pub(crate) fn with_values<T: Real>(
         &self,
@@ -201,7 +189,6 @@ impl<T: Real, B: Parts<T> + Borders<T>> Matrices<T> for Distributed<B> {
         self.agreed(self.inner().scale_values(&mut a.local, factor))
     }
     fn zeros_like(&self, a: &Self::Csr) -> Result<Self::Csr> {
-        let local = self.agreed(self.inner().zeros_like(&a.local))?;
-        Ok(DistributedCsr { local, ..a.clone() })
+        self.with_values(a, self.inner().zeros_like(&a.local))
     }
 }

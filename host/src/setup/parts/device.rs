@@ -22,8 +22,7 @@ use crate::error::Result;
 use crate::matrix::Csr;
 use crate::setup::matrix::device::DeviceCsr;
 use crate::setup::matrix::indices::DeviceIndices;
-use crate::setup::others::only_alone;
-use crate::setup::others::{OnDevice, Others};
+use crate::setup::others::{OnDevice, Others, only_alone};
 
 impl<T: Real> Parts<T> for Gpu {
     fn put_together(
@@ -153,12 +152,6 @@ impl<T: Real> Parts<T> for Gpu {
     fn picked(&self, all: &DeviceIndices, source: &Runs) -> Result<DeviceIndices> {
         // SAFETY: these are places of all.
         unsafe { self.numbers_at(all.ptr(), &self.numbers_of_runs(source)?) }
-    }
-
-    fn put_at(&self, all: &mut DeviceIndices, places: &Runs, numbers: &[u32]) -> Result<()> {
-        let places = self.numbers_of_runs(places)?;
-        // SAFETY: these are places of all, and none is there twice.
-        unsafe { self.put_numbers_at(all.ptr_mut(), &places, numbers) }
     }
 
     fn update_numbers(&self, numbers: &mut DeviceIndices, others: &Others) -> Result<()> {

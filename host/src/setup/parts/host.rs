@@ -118,11 +118,6 @@ impl<T: Real> Parts<T> for Cpu {
         Ok(source.iter().map(|place| all[place as usize]).collect())
     }
 
-    fn put_at(&self, all: &mut Vec<u32>, places: &Runs, numbers: &[u32]) -> Result<()> {
-        places.iter().zip(numbers).for_each(|(place, &number)| all[place as usize] = number);
-        Ok(())
-    }
-
     fn update_numbers(&self, numbers: &mut Vec<u32>, others: &Others) -> Result<()> {
         let border = others.border()?;
         let mut of_border = border.places.elements(numbers);

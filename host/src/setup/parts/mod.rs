@@ -106,9 +106,6 @@ pub trait Parts<T: Real>: Algebra<T> {
         self.indices_to_host(&self.picked(all, places)?)
     }
 
-    /// Replaces the numbers of `all` at these places, of which none is there twice.
-    fn put_at(&self, all: &mut Self::Indices, places: &Runs, numbers: &[u32]) -> Result<()>;
-
     /// Replaces the numbers of unknowns that other ranks have by theirs. All ranks call this.
     fn update_numbers(&self, numbers: &mut Self::Indices, others: &Others) -> Result<()>;
 

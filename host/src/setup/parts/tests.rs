@@ -5,6 +5,7 @@ use cuda_std::Real;
 use super::*;
 use crate::backend::cpu::Cpu;
 use crate::comm::{Block, NOWHERE};
+use crate::setup::Matrices;
 use crate::setup::testing::{Dense, dense, random, strict};
 
 /// The same from the entries, one by one.
@@ -147,9 +148,23 @@ fn numbers_agree<T: Real, B: Parts<T>>(b: &B) {
         assert_eq!(host(through), first.iter().map(number).collect::<Vec<_>>());
         let picked = b.picked(&of_marked, &own).unwrap();
         assert_eq!(host(picked), own.iter().map(|i| expected[i as usize]).collect::<Vec<_>>());
-        let mut changed = of_marked;
-        b.put_at(&mut changed, &[n - 1].into_iter().collect(), &[77]).unwrap();
-        assert_eq!(host(changed), [&expected[..n as usize - 1], &[77]].concat());
+    }
+}
+
+#[test]
+fn a_device_changes_numbers_at_places() {
+    let gpu = strict();
+    for n in [1_u32, 37, 300] {
+        let numbers: Vec<u32> = (0..n).map(|i| i * 7 + 3).collect();
+        let there = Matrices::<f64>::indices(&gpu, &numbers).unwrap();
+        let last = gpu.numbers_of_runs(&[n - 1].into_iter().collect()).unwrap();
+        let change = |numbers: &mut [u32]| {
+            numbers.copy_from_slice(&[77]);
+            Ok(())
+        };
+        // SAFETY: there is a last number.
+        unsafe { gpu.change_numbers_at(there.ptr_mut(), &last, change) }.unwrap();
+        assert_eq!(there.to_host().unwrap(), [&numbers[..n as usize - 1], &[77]].concat());
     }
 }
 

@@ -10,7 +10,7 @@ use crate::setup::matrix::distributed::DistributedCsr;
 
 impl<T: Real, B: Parts<T> + Borders<T>> StrengthOfConnection<T> for Distributed<B> {
     fn strength(&self, a: &DistributedCsr<B::Csr>, strength: Strength) -> Result<DistributedCsr<B::Csr>> {
-        self.with_local(a, self.inner().strength(&a.local, strength))
+        self.of_local(self.inner().strength(&a.local, strength), &a.rows, &a.columns)
     }
 
     fn strength_values(
